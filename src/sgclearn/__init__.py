@@ -1,0 +1,75 @@
+"""Simple Graph Convolution as a scikit-learn estimator: `softmax(S^K X Theta + b)`.
+
+Public names load on first use, so that `import sgclearn` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sgclearn.classify import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
+    from sgclearn.datasets import GraphDataset, list_datasets, load_dataset
+    from sgclearn.evaluate import evaluate
+    from sgclearn.features import Features, Labels, read_features, read_labels
+    from sgclearn.graph import Graph, read_edges
+    from sgclearn.operators import Operator
+    from sgclearn.persist import load_model, save_model
+    from sgclearn.propagation import SGCTransformer, propagate
+
+__version__ = "0.1.0"
+
+_ROOM_OF = {
+    "Graph": "graph",
+    "read_edges": "graph",
+    "Features": "features",
+    "Labels": "features",
+    "read_features": "features",
+    "read_labels": "features",
+    "GraphDataset": "datasets",
+    "load_dataset": "datasets",
+    "list_datasets": "datasets",
+    "Operator": "operators",
+    "propagate": "propagation",
+    "SGCTransformer": "propagation",
+    "SGCClassifier": "classify",
+    "SGCClassifierCV": "classify",
+    "SGCMultilabelClassifier": "classify",
+    "evaluate": "evaluate",
+    "save_model": "persist",
+    "load_model": "persist",
+}
+
+__all__ = [
+    "Features",
+    "Graph",
+    "GraphDataset",
+    "Labels",
+    "Operator",
+    "SGCClassifier",
+    "SGCClassifierCV",
+    "SGCMultilabelClassifier",
+    "SGCTransformer",
+    "evaluate",
+    "list_datasets",
+    "load_dataset",
+    "load_model",
+    "propagate",
+    "read_edges",
+    "read_features",
+    "read_labels",
+    "save_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'sgclearn' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"sgclearn.{_ROOM_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
