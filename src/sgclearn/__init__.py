@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sgclearn.classify import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
     from sgclearn.datasets import GraphDataset, list_datasets, load_dataset
-    from sgclearn.evaluate import evaluate
+    from sgclearn.evaluate import evaluate_predictions
     from sgclearn.features import Features, Labels, read_features, read_labels
     from sgclearn.graph import Graph, read_edges
     from sgclearn.operators import Operator
@@ -36,7 +36,7 @@ _ROOM_OF = {
     "SGCClassifier": "classify",
     "SGCClassifierCV": "classify",
     "SGCMultilabelClassifier": "classify",
-    "evaluate": "evaluate",
+    "evaluate_predictions": "evaluate",
     "save_model": "persist",
     "load_model": "persist",
 }
@@ -51,7 +51,7 @@ __all__ = [
     "SGCClassifierCV",
     "SGCMultilabelClassifier",
     "SGCTransformer",
-    "evaluate",
+    "evaluate_predictions",
     "list_datasets",
     "load_dataset",
     "load_model",

@@ -1,0 +1,206 @@
+"""What every SGC estimator shares: checks, the fit over planned rows, and logits by `S^K (X Theta)`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sgclearn.classify.fitting import PreparedFit, SolverSettings
+from sgclearn.classify.loss import Link
+from sgclearn.classify.solvers.result import OnIteration
+from sgclearn.classify.threads import blas_threads_for
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.graph import Graph
+from sgclearn.operators import Operator
+from sgclearn.propagation.design import build_designs
+from sgclearn.propagation.planner import make_plan
+from sgclearn.propagation.propagate import check_n_hops, check_nodes, check_rows, propagate_product
+from sgclearn.propagation.rows import OnHop
+from sgclearn.propagation.source import NodeFeatures
+
+if TYPE_CHECKING:
+    Array = NDArray[np.float64]
+
+ENGINES = ("auto", "scipy")
+# The lowest training loss at which labelled nodes count as separated, where no weight decay bounds the weights.
+_SEPARATED_LOSS = 1e-5
+
+
+class BaseSGC(BaseEstimator):  # type: ignore[misc]
+    """The linear model `Z Theta + b` over propagated features, without its targets."""
+
+    n_hops: Any
+    normalization: Any
+    gamma: Any
+    row_norm: str | None
+    scale: str | None
+    solver: str
+    fit_intercept: bool
+    penalize_intercept: bool
+    max_iter: int | None
+    tol: float
+    learning_rate: float | None
+    batch_size: int
+    random_state: int | None
+    engine: str
+    plan: str
+    memory_limit: int | float | str | None
+
+    def _settings(self) -> SolverSettings:
+        if self.engine not in ENGINES:
+            raise InputError(f"engine must be one of {', '.join(ENGINES)}: got {self.engine!r}.")
+        return SolverSettings(
+            self.solver,
+            self.scale,
+            self.fit_intercept,
+            self.penalize_intercept,
+            self.max_iter,
+            self.tol,
+            self.learning_rate,
+            self.batch_size,
+            self.random_state,
+        )
+
+    def _features(self, X: Any, graph: Graph | None, *, reset: bool) -> NodeFeatures:
+        """X checked against the graph and, after the fit, against the features of the fit."""
+        if graph is not None and not isinstance(graph, Graph):
+            raise InputTypeError(
+                f"graph must be a sgclearn.Graph: got {type(graph).__name__}; "
+                "build one with Graph.from_scipy, Graph.from_networkx or Graph.from_edges."
+            )
+        if X is None:
+            if graph is None:
+                raise InputError("X may be None only with a graph: got neither; pass graph=.")
+            if not reset and not self.uses_identity_:
+                raise InputError(f"the model was fitted on {self.n_features_in_:,} features: got X=None; pass them.")
+            if not reset and graph.n_nodes != self.n_features_in_:
+                raise InputError(
+                    "a model without features knows only the nodes of its own graph: got "
+                    f"{graph.n_nodes:,} nodes, fitted on {self.n_features_in_:,}; give the nodes features to predict new ones."
+                )
+            if reset:
+                self.n_features_in_ = graph.n_nodes
+                self.uses_identity_ = True
+            return NodeFeatures(None, graph.n_nodes)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True, reset=reset
+        )
+        if reset:
+            self.uses_identity_ = False
+        features = NodeFeatures(X, row_norm=self.row_norm)
+        if graph is not None:
+            check_rows(features, graph)
+        return features
+
+    def _operator(self, graph: Graph | None, normalization: str, gamma: float | None) -> Operator | None:
+        return None if graph is None else Operator(graph, normalization, gamma)
+
+    def _fit_linear(
+        self,
+        features: NodeFeatures,
+        operator: Operator | None,
+        rows: NDArray[np.intp],
+        Y: Array,
+        sample_weight: Array,
+        link: type[Link],
+        n_hops: int,
+        weight_decay: float,
+        on_hop: OnHop | None = None,
+        on_iteration: OnIteration | None = None,
+    ) -> None:
+        """Plan, form the labelled rows, solve, and keep what was learned."""
+        settings = self._settings()
+        counted = sample_weight > 0
+        rows, Y, sample_weight = rows[counted], Y[counted], sample_weight[counted]
+        if len(rows) == 0:
+            raise InputError("sample_weight leaves no labelled node: got zeros only; give one of them a weight.")
+        self.plan_ = make_plan(
+            operator,
+            features,
+            rows,
+            n_hops,
+            Y.shape[1],
+            evaluations=settings.iterations if settings.solver != "lbfgs" else 100,
+            plan=self.plan,
+            memory_limit=self.memory_limit,
+        )
+        design = next(build_designs(operator, features, rows, [n_hops], self.plan_.chosen, on_hop))[1]
+        with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
+            prepared = PreparedFit(design, Y, sample_weight, link, settings, weight_decay)
+            fit = prepared.finish(prepared.solve(weight_decay, on_iteration=on_iteration))
+        self.coef_ = np.ascontiguousarray(fit.Theta.T)
+        self.intercept_ = fit.b
+        self.n_hops_ = n_hops
+        self.weight_decay_ = weight_decay
+        self.normalization_ = operator.normalization if operator is not None else None
+        self.gamma_ = operator.gamma if operator is not None else None
+        self.uses_graph_ = operator is not None
+        self.n_iter_ = fit.result.n_iter
+        self.gradient_ratio_ = fit.result.gradient_ratio
+        self.converged_ = fit.result.converged
+        self.loss_ = fit.result.loss
+        self._warn_about_the_fit(settings, weight_decay)
+
+    def _warn_about_the_fit(self, settings: SolverSettings, weight_decay: float) -> None:
+        if settings.solver != "lbfgs":
+            return
+        if weight_decay == 0 and self.loss_ < _SEPARATED_LOSS:
+            warnings.warn(
+                "the labelled nodes can be separated perfectly, so without weight decay there is no minimiser: stopped "
+                f"at a training loss of {self.loss_:.1e}; give a weight_decay > 0.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        elif not self.converged_:
+            warnings.warn(
+                f"the solver stopped after {self.n_iter_} iterations with a gradient of {self.gradient_ratio_:.1e} of "
+                f"the start's, above tol={settings.tol:g}: raise max_iter, tol or weight_decay, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _logits(self, X: Any, graph: Graph | None, nodes: Any) -> Array:
+        """`(S^K (X Theta))[nodes] + b` (m, C)."""
+        check_is_fitted(self)
+        if graph is None and self.uses_graph_:
+            raise InputError(
+                "predict needs a graph because fit had one: pass graph= with one node per row of X "
+                "(the graph of the fit, or another one with new nodes)."
+            )
+        if graph is not None and not self.uses_graph_:
+            raise InputError("the model was fitted without a graph: got one to predict on; fit with graph= first.")
+        features = self._features(X, graph, reset=False)
+        operator = self._operator(graph, self.normalization_, self._gamma_choice())
+        return self._logits_of(features, operator, nodes)
+
+    def _logits_of(self, features: NodeFeatures, operator: Operator | None, nodes: Any = None) -> Array:
+        if nodes is None:
+            return propagate_product(operator, features, self.n_hops_, self.coef_.T) + self.intercept_
+        distinct, inverse = np.unique(check_nodes(nodes, features.n_nodes), return_inverse=True)
+        logits = propagate_product(operator, features, self.n_hops_, self.coef_.T, distinct)
+        return np.asarray(logits[inverse] + self.intercept_)
+
+    def _gamma_choice(self) -> float | None:
+        return self.gamma_ if self.normalization_ != "cheby" else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_weight_decay(weight_decay: Any) -> float:
+    """A finite number >= 0."""
+    number = isinstance(weight_decay, (int, float, np.number)) and not isinstance(weight_decay, bool)
+    if not number or not np.isfinite(weight_decay) or weight_decay < 0:
+        raise InputError(f"weight_decay must be a number >= 0: got {weight_decay!r}; 0 is no regularisation.")
+    return float(weight_decay)
+
+
+__all__ = ["BaseSGC", "check_n_hops", "check_weight_decay"]

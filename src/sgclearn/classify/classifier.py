@@ -1,0 +1,246 @@
+"""SGC as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from sgclearn.classify.base import BaseSGC, check_weight_decay
+from sgclearn.classify.labels import (
+    check_sample_weight,
+    class_weight_factors,
+    encode_classes,
+    labelled_mask,
+    one_hot,
+)
+from sgclearn.classify.loss import Softmax
+from sgclearn.errors import InputError
+from sgclearn.graph import Graph
+from sgclearn.propagation.propagate import check_n_hops
+from sgclearn.propagation.source import NodeFeatures
+
+# Chosen by measurement over real graphs: benchmarks/defaults.py, and the table in docs/classify.
+DEFAULT_N_HOPS = 2
+DEFAULT_WEIGHT_DECAY = 1e-4
+
+
+class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
+    """Prediction of one class a node; `SGCClassifier` and `SGCClassifierCV` differ only in how they fit."""
+
+    unlabeled: Any
+    class_weight: Any
+
+    def _labels(
+        self, y: Any, features: NodeFeatures
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows of the labelled nodes and the code of each; sets `classes_`."""
+        if y is None:
+            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        y = column_or_1d(np.asarray(y), warn=True)
+        if len(y) != features.n_nodes:
+            raise InputError(
+                f"y must have one label per row of X: got {len(y):,} labels and {features.n_nodes:,} rows; "
+                "mark nodes without a label with -1, None or an empty text."
+            )
+        known = labelled_mask(y, self.unlabeled)
+        if known.any():
+            check_classification_targets(np.asarray(y[known].tolist()))
+        self.classes_, codes = encode_classes(y, known)
+        return np.flatnonzero(known), codes
+
+    def _weights(self, sample_weight: Any, rows: NDArray[np.intp], codes: NDArray[np.intp], n: int) -> Any:
+        weights = check_sample_weight(sample_weight, n)[rows]
+        return weights * class_weight_factors(self.class_weight, self.classes_, codes, weights)
+
+    def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
+        """Logits (n, C), or for two classes the logit of the second over the first (n,).
+
+        Parameters are those of `predict`.
+        """
+        logits = self._logits(X, graph, nodes)
+        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
+
+    def predict_proba(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
+        """Probability of every class (n, C), columns in the order of `classes_`.
+
+        Parameters are those of `predict`.
+        """
+        return Softmax.probabilities(self._logits(X, graph, nodes))
+
+    def predict(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[Any]:
+        """The most probable class of every node.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array (n, d), or None
+            Features of all nodes of the graph, new ones included.
+        graph : Graph, optional
+            The graph of the fit or any other: new nodes are predicted by passing the graph that has them.
+        nodes : array of int or bool, optional
+            Predict only these nodes, in this order; only their neighbourhood is computed.
+
+        Notes
+        -----
+        Cost: O(nnz(X) C + K nnz(S) C), because `(S^K X) Theta = S^K (X Theta)`.
+        """
+        return np.asarray(self.classes_[self._logits(X, graph, nodes).argmax(axis=1)])
+
+    def _transduce(self, features: NodeFeatures, operator: Any) -> None:
+        self.transduction_ = self.classes_[self._logits_of(features, operator).argmax(axis=1)]
+
+
+class SGCClassifier(SoftmaxPrediction):
+    """Simple Graph Convolution: `softmax(S^K X Theta + b)`.
+
+    Minimises the mean cross-entropy over the labelled nodes plus `weight_decay / 2 (|Theta|^2 + |b|^2)`.
+
+    Parameters
+    ----------
+    n_hops : int >= 0, default 2
+        K. Zero is plain logistic regression.
+    normalization : {"sym", "rw", "cheby"}, default "sym"
+        Which propagation matrix S; see `Operator`.
+    gamma : float >= 0, optional
+        Weight of the added self-loops, 1 if not given.
+    row_norm : {None, "l1", "l2"}
+        Divide every row of X by its norm before propagation; the paper's citation recipe is "l1".
+    scale : {None, "standard", "minmax", "maxabs"}
+        Scale the columns after propagation, with the statistics of the labelled nodes.
+    weight_decay : float >= 0, default 1e-4
+        Zero is allowed; labelled nodes that can be separated then have no minimiser, and a warning says so.
+    solver : {"lbfgs", "adam", "sgd"}, default "lbfgs"
+        "lbfgs" finds the exact optimum, "adam" follows the paper's recipe, "sgd" takes minibatches whose rows are
+        computed when needed (with plan="implicit" they never exist together).
+    fit_intercept, penalize_intercept : bool, default True
+        Whether there is a bias, and whether weight decay acts on it.
+    class_weight : None, "balanced" or dict
+    max_iter : int, optional
+        Iterations of "lbfgs" (1000 if not given), epochs of "adam" and "sgd" (100).
+    tol : float, default 1e-8
+        "lbfgs" stops when the gradient norm is `tol` times its norm at zero weights.
+    learning_rate : float, optional
+        Of "adam" (0.2) and "sgd" (1, relative to the scale of the features).
+    batch_size : int, default 256
+        Of "sgd".
+    random_state : int or None, default 2019
+        Seed of "adam" and "sgd"; the default makes two fits equal, None draws a new one.
+    unlabeled : default -1
+        The label that means "no label". None, NaN and, among texts, the empty text always mean that.
+    plan : {"auto", "full", "frontier", "left-first", "implicit"}, default "auto"
+        How the labelled rows are computed; the answer is the same.
+    engine : {"auto", "scipy"}, default "auto"
+        Who multiplies.
+    memory_limit : int, str or None
+        Such as "4GB"; a fit that would need more is refused before anything is allocated.
+
+    Attributes
+    ----------
+    classes_ : ndarray (C,)
+    coef_ : ndarray (C, d)
+    intercept_ : ndarray (C,)
+    transduction_ : ndarray (n,)
+        Predicted class of every node of the training graph.
+    plan_ : Plan
+        What was chosen, its estimated work and memory, and what the others would have cost.
+    n_iter_, converged_, gradient_ratio_, loss_
+        How the solver ended; `gradient_ratio_` is the gradient norm over its norm at zero weights.
+
+    Notes
+    -----
+    Paper: Eq. (8). Bridge to scikit-learn's LogisticRegression (with `penalize_intercept=False`):
+    `C = 1 / (sum(w) * weight_decay)` for three classes or more, `2 / (sum(w) * weight_decay)` for two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sgclearn import Graph, SGCClassifier
+    >>> graph = Graph.from_edges([("ann", "bob"), ("bob", "cid"), ("dan", "eve"), ("eve", "fay")])
+    >>> X = np.eye(6)
+    >>> y = ["red", "", "", "blue", "", ""]
+    >>> SGCClassifier().fit(X, y, graph=graph).predict(X, graph=graph).tolist()
+    ['red', 'red', 'red', 'blue', 'blue', 'blue']
+    """
+
+    def __init__(
+        self,
+        n_hops: int = DEFAULT_N_HOPS,
+        *,
+        normalization: str = "sym",
+        gamma: float | None = None,
+        row_norm: str | None = None,
+        scale: str | None = None,
+        weight_decay: float = DEFAULT_WEIGHT_DECAY,
+        solver: str = "lbfgs",
+        fit_intercept: bool = True,
+        penalize_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int | None = None,
+        tol: float = 1e-8,
+        learning_rate: float | None = None,
+        batch_size: int = 256,
+        random_state: int | None = 2019,
+        unlabeled: Any = -1,
+        plan: str = "auto",
+        engine: str = "auto",
+        memory_limit: int | float | str | None = None,
+    ) -> None:
+        self.n_hops = n_hops
+        self.normalization = normalization
+        self.gamma = gamma
+        self.row_norm = row_norm
+        self.scale = scale
+        self.weight_decay = weight_decay
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.unlabeled = unlabeled
+        self.plan = plan
+        self.engine = engine
+        self.memory_limit = memory_limit
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        graph: Graph | None = None,
+        sample_weight: Any = None,
+        *,
+        on_hop: Any = None,
+        on_iteration: Any = None,
+    ) -> SGCClassifier:
+        """Fit to the labelled nodes.
+
+        Parameters
+        ----------
+        X : ndarray or sparse array (n, d), or None
+            One row a node, in the order of `graph.ids`. None: the graph has no features (X = I, never built).
+        y : array (n,)
+            A label a node; `unlabeled` where there is none.
+        graph : Graph, optional
+            None is the graph without edges: S = I, logistic regression.
+        sample_weight : array (n,), optional
+        on_hop, on_iteration : callable, optional
+            Called as `f(done, of)` after every hop and every solver iteration, for progress.
+        """
+        n_hops, weight_decay = check_n_hops(self.n_hops), check_weight_decay(self.weight_decay)
+        features = self._features(X, graph, reset=True)
+        rows, codes = self._labels(y, features)
+        operator = self._operator(graph, self.normalization, self.gamma)
+        weights = self._weights(sample_weight, rows, codes, features.n_nodes)
+        Y = one_hot(codes, len(self.classes_))
+        self._fit_linear(
+            features, operator, rows, Y, weights, Softmax, n_hops, weight_decay, on_hop, on_iteration
+        )
+        self._transduce(features, operator)
+        return self

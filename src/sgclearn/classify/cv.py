@@ -1,0 +1,281 @@
+"""SGC that chooses its own settings on held-out labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.classify.base import check_weight_decay
+from sgclearn.classify.classifier import SoftmaxPrediction
+from sgclearn.classify.fitting import SolverSettings
+from sgclearn.classify.labels import one_hot
+from sgclearn.classify.loss import Softmax
+from sgclearn.classify.search import (
+    SCORINGS,
+    Fold,
+    FoldProblems,
+    OnStep,
+    Trial,
+    make_folds,
+    search_path,
+    search_tpe,
+)
+from sgclearn.classify.threads import blas_threads_for
+from sgclearn.errors import InputError
+from sgclearn.graph import Graph
+from sgclearn.operators.operator import Operator, check_operator_choice
+from sgclearn.propagation.design import build_designs
+from sgclearn.propagation.planner import make_plan
+from sgclearn.propagation.propagate import check_n_hops, check_nodes
+from sgclearn.propagation.source import NodeFeatures
+
+DEFAULT_HOPS = tuple(range(11))
+DEFAULT_DECAYS = tuple(float(f"{decay:.3g}") for decay in np.logspace(-8, -1, 22))
+TPE_BOUNDS = (1e-10, 1e-4)  # the paper's
+
+
+class SGCClassifierCV(SoftmaxPrediction):
+    """SGC with hops, weight decay and, if asked, propagation matrix chosen on held-out labels.
+
+    Parameters
+    ----------
+    n_hops : int or sequence of int, default 0 to 10
+        Candidates. All are computed in one pass to the largest.
+    weight_decay : sequence of float, optional
+        Candidates, solved as a warm-started path from the largest; by default 22 values from 1e-8 to 0.1.
+        With ``search="tpe"`` the lowest and the highest bound the search, by default the paper's 1e-10 and 1e-4.
+    normalization : str or sequence of str, default "sym"
+    gamma : float, None, or a sequence of them
+    cv : int, splitter or iterable of (train, validation), default 5
+        Folds over the labelled nodes, used where `fit` gets no validation nodes. The indices of an iterable
+        count labelled nodes in the order of the rows.
+    search : {"path", "tpe"}, default "path"
+        "tpe" is the search of the paper (needs the extra ``tune``).
+    n_trials : int, default 60
+        Of "tpe".
+    scoring : {"accuracy", "macro_f1", "log_loss"}, default "accuracy"
+        Ties go to the lower log-loss, then to fewer hops and more weight decay.
+    refit_with_validation : bool, default False
+        Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
+        from every labelled node.
+    row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol, learning_rate, batch_size, random_state, unlabeled, plan, engine, memory_limit
+        As in `SGCClassifier`. The search itself stops at a gradient of 1e-6 of the start's, the final fit at `tol`.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        n_hops, weight_decay, normalization and gamma.
+    best_score_ : float
+    cv_results_ : list of dict
+        Every trial: settings, score, its standard deviation over folds, log-loss.
+    coef_, intercept_, classes_, transduction_, plan_, n_iter_, converged_, gradient_ratio_, loss_
+        As in `SGCClassifier`.
+
+    Notes
+    -----
+    Selection sees training and validation labels and nothing else: give `y` with the test labels taken out.
+
+    Examples
+    --------
+    >>> from sgclearn import SGCClassifierCV, load_dataset
+    >>> data = load_dataset("debian")
+    >>> model = SGCClassifierCV(n_hops=(0, 2), weight_decay=(1e-4, 1e-3), row_norm="l2", cv=3)
+    >>> model.fit(data.X, data.train_labels(), graph=data.graph).best_params_["n_hops"]
+    2
+    """
+
+    def __init__(
+        self,
+        n_hops: int | Sequence[int] = DEFAULT_HOPS,
+        *,
+        weight_decay: Sequence[float] | None = None,
+        normalization: str | Sequence[str] = "sym",
+        gamma: float | None | Sequence[float | None] = None,
+        row_norm: str | None = None,
+        scale: str | None = None,
+        cv: Any = 5,
+        search: str = "path",
+        n_trials: int = 60,
+        scoring: str = "accuracy",
+        refit_with_validation: bool = False,
+        solver: str = "lbfgs",
+        fit_intercept: bool = True,
+        penalize_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int | None = None,
+        tol: float = 1e-8,
+        learning_rate: float | None = None,
+        batch_size: int = 256,
+        random_state: int | None = 2019,
+        unlabeled: Any = -1,
+        plan: str = "auto",
+        engine: str = "auto",
+        memory_limit: int | float | str | None = None,
+    ) -> None:
+        self.n_hops = n_hops
+        self.weight_decay = weight_decay
+        self.normalization = normalization
+        self.gamma = gamma
+        self.row_norm = row_norm
+        self.scale = scale
+        self.cv = cv
+        self.search = search
+        self.n_trials = n_trials
+        self.scoring = scoring
+        self.refit_with_validation = refit_with_validation
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.unlabeled = unlabeled
+        self.plan = plan
+        self.engine = engine
+        self.memory_limit = memory_limit
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        graph: Graph | None = None,
+        validation: Any = None,
+        sample_weight: Any = None,
+        *,
+        on_step: OnStep | None = None,
+    ) -> SGCClassifierCV:
+        """Choose on held-out labels, then fit.
+
+        Parameters
+        ----------
+        X, y, graph, sample_weight
+            As in `SGCClassifier.fit`; `y` holds the labels of training and validation nodes only.
+        validation : array of int or bool, optional
+            Labelled nodes to choose on. Without them, folds over the labelled nodes are used.
+        on_step : callable, optional
+            Called as `on_step(done, of)` after every trial.
+        """
+        settings = self._settings()
+        hops, decays, operators = self._candidates(graph)
+        features = self._features(X, graph, reset=True)
+        rows, codes = self._labels(y, features)
+        weights = self._weights(sample_weight, rows, codes, features.n_nodes)
+        Y = one_hot(codes, len(self.classes_))
+        if validation is None:
+            folds = make_folds(codes, self.cv, self.random_state)
+            learned_from = np.arange(len(rows))
+        else:
+            held_out = np.isin(rows, self._validation_nodes(validation, rows, features.n_nodes))
+            folds = [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
+            learned_from = np.arange(len(rows)) if self.refit_with_validation else folds[0][0]
+        problems = self._problems(features, graph, operators, hops, rows, Y, weights, folds, settings, min(decays))
+        total = len(operators) * len(hops) * len(decays)
+        step = on_step or (lambda done, of: None)
+        with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
+            if self.search == "path":
+                trials = search_path(problems, decays, total, step)
+            else:
+                bounds = (min(decays), max(decays))
+                trials = search_tpe(problems, bounds, self.n_trials, self.random_state, step)
+        best = min(trials, key=Trial.rank)
+        self._keep_trials(trials, best)
+        operator = self._operator(graph, best.normalization, best.gamma)
+        self._fit_linear(
+            features,
+            operator,
+            rows[learned_from],
+            Y[learned_from],
+            weights[learned_from],
+            Softmax,
+            best.n_hops,
+            best.weight_decay,
+        )
+        self._transduce(features, operator)
+        return self
+
+    def _candidates(
+        self, graph: Graph | None
+    ) -> tuple[list[int], list[float], list[tuple[str, float | None]]]:
+        """Checked candidates; without a graph the hops and operators make no difference, so one of each is tried."""
+        if self.search not in ("path", "tpe"):
+            raise InputError(f"search must be 'path' or 'tpe': got {self.search!r}.")
+        if self.scoring not in SCORINGS:
+            raise InputError(f"scoring must be one of {', '.join(SCORINGS)}: got {self.scoring!r}.")
+        if not self.n_trials >= 1:
+            raise InputError(f"n_trials must be a whole number >= 1: got {self.n_trials!r}.")
+        hops = sorted({check_n_hops(k) for k in _as_sequence(self.n_hops)})
+        if self.weight_decay is None:
+            decays = list(DEFAULT_DECAYS if self.search == "path" else TPE_BOUNDS)
+        else:
+            decays = sorted({check_weight_decay(decay) for decay in _as_sequence(self.weight_decay)})
+        if self.search == "tpe" and (not decays or decays[0] <= 0 or decays[0] == decays[-1]):
+            raise InputError(f"search='tpe' needs two positive bounds in weight_decay: got {self.weight_decay!r}.")
+        normalizations, gammas = _as_sequence(self.normalization), _as_sequence(self.gamma)
+        operators: list[tuple[str, float | None]] = []
+        for normalization in normalizations:
+            # The first-order Chebyshev matrix has no gamma to vary.
+            for gamma in [None] if normalization == "cheby" and len(normalizations) > 1 else gammas:
+                check_operator_choice(normalization, gamma)
+                operators.append((normalization, gamma))
+        if not hops or not decays or not operators:
+            raise InputError("n_hops, weight_decay, normalization and gamma each need at least one candidate.")
+        return (hops, decays, operators) if graph is not None else (hops[:1], decays, operators[:1])
+
+    def _validation_nodes(
+        self, validation: Any, rows: NDArray[np.intp], n_nodes: int
+    ) -> NDArray[np.intp]:
+        nodes = check_nodes(validation, n_nodes)
+        unlabelled = np.setdiff1d(nodes, rows)
+        if len(nodes) == 0 or len(unlabelled):
+            raise InputError(
+                f"validation nodes must have labels in y: got {len(nodes):,} nodes, {len(unlabelled):,} of them without."
+            )
+        if len(np.setdiff1d(rows, nodes)) == 0:
+            raise InputError("some labelled nodes must be left to train on: got all of them as validation nodes.")
+        return nodes
+
+    def _problems(
+        self,
+        features: NodeFeatures,
+        graph: Graph | None,
+        operators: list[tuple[str, float | None]],
+        hops: list[int],
+        rows: NDArray[np.intp],
+        Y: NDArray[np.float64],
+        weights: NDArray[np.float64],
+        folds: list[Fold],
+        settings: SolverSettings,
+        smallest_decay: float,
+    ) -> Iterator[tuple[str, float | None, int, FoldProblems]]:
+        """The problems of every operator and number of hops; for one operator all hops come in one pass."""
+        for normalization, gamma in operators:
+            operator = None if graph is None else Operator(graph, normalization, gamma)
+            plan = make_plan(
+                operator, features, rows, hops[-1], Y.shape[1], plan=self.plan, memory_limit=self.memory_limit
+            )
+            for k, design in build_designs(operator, features, rows, hops, plan.chosen):
+                folds_of_k = FoldProblems(design, Y, weights, folds, settings, smallest_decay, self.scoring)
+                yield normalization, gamma, k, folds_of_k
+
+    def _keep_trials(self, trials: list[Trial], best: Trial) -> None:
+        self.cv_results_ = [asdict(trial) for trial in trials]
+        self.best_score_ = best.score
+        self.best_params_ = {
+            "n_hops": best.n_hops,
+            "weight_decay": best.weight_decay,
+            "normalization": best.normalization,
+            "gamma": best.gamma,
+        }
+
+
+def _as_sequence(value: Any) -> list[Any]:
+    if value is None or isinstance(value, str) or np.isscalar(value):
+        return [value]
+    return list(value)

@@ -1,0 +1,171 @@
+"""From a design and targets to weights: scaling, row space, solver, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.classify.loss import Link, Objective
+from sgclearn.classify.rowspace import RowSpace, row_space
+from sgclearn.classify.scaling import ScaledDesign, fit_scaling
+from sgclearn.classify.solvers import (
+    SolverResult,
+    minimize_adam,
+    minimize_lbfgs,
+    minimize_sgd,
+    torch_linear_start,
+)
+from sgclearn.classify.solvers.result import OnIteration
+from sgclearn.errors import InputError
+from sgclearn.propagation.design import Design
+
+Array = NDArray[np.float64]
+SOLVERS = ("lbfgs", "adam", "sgd")
+_DEFAULT_ITERATIONS = {"lbfgs": 1000, "adam": 100, "sgd": 100}
+_DEFAULT_LEARNING_RATE = {"lbfgs": 0.0, "adam": 0.2, "sgd": 1.0}
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """Everything a fit needs besides data and weight decay; checked once, when it is made."""
+
+    solver: str = "lbfgs"
+    scale: str | None = None
+    fit_intercept: bool = True
+    penalize_intercept: bool = True
+    max_iter: int | None = None
+    tol: float = 1e-8
+    learning_rate: float | None = None
+    batch_size: int = 256
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.solver not in SOLVERS:
+            raise InputError(f"solver must be one of {', '.join(SOLVERS)}: got {self.solver!r}.")
+        if self.max_iter is not None and not self.max_iter >= 1:
+            raise InputError(f"max_iter must be a whole number >= 1 or None: got {self.max_iter!r}.")
+        if not self.tol > 0:
+            raise InputError(f"tol must be positive: got {self.tol!r}; the default is 1e-8.")
+        if self.learning_rate is not None and self.solver == "lbfgs":
+            raise InputError(
+                f"solver='lbfgs' takes no learning_rate: got {self.learning_rate!r}; leave it out or choose 'adam'."
+            )
+        if self.learning_rate is not None and not self.learning_rate > 0:
+            raise InputError(f"learning_rate must be positive or None: got {self.learning_rate!r}.")
+        if not self.batch_size >= 1:
+            raise InputError(f"batch_size must be a whole number >= 1: got {self.batch_size!r}.")
+
+    @property
+    def iterations(self) -> int:
+        """Most iterations or epochs."""
+        return self.max_iter if self.max_iter is not None else _DEFAULT_ITERATIONS[self.solver]
+
+    @property
+    def step(self) -> float:
+        """The learning rate, for the solvers that have one."""
+        return self.learning_rate if self.learning_rate is not None else _DEFAULT_LEARNING_RATE[self.solver]
+
+
+@dataclass(frozen=True)
+class LinearFit:
+    """Weights for the columns as they are: `logits = Z Theta + b`, whatever was scaled or reduced on the way."""
+
+    Theta: Array  # (d, C)
+    b: Array  # (C,)
+    result: SolverResult
+
+
+class PreparedFit:
+    """A design made ready once, to be solved at one weight decay or along a path of them.
+
+    Parameters
+    ----------
+    design : Design
+        Z (m, d).
+    Y : ndarray (m, C)
+    sample_weight : ndarray (m,)
+    link : Link
+    settings : SolverSettings
+    smallest_decay : float
+        The smallest weight decay that will be asked for; the row space serves only positive ones.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        Y: Array,
+        sample_weight: Array,
+        link: type[Link],
+        settings: SolverSettings,
+        smallest_decay: float,
+    ) -> None:
+        self.Y, self.sample_weight, self.link, self.settings = Y, sample_weight, link, settings
+        self.scaling = fit_scaling(design, settings.scale)
+        self.scaled: Design = design if self.scaling is None else ScaledDesign(design, self.scaling)
+        # Adam is not rotation-invariant and its start lies outside the span: it needs the columns themselves.
+        reducible = settings.solver == "lbfgs" and smallest_decay > 0
+        self.space: RowSpace | None = row_space(self.scaled) if reducible else None
+        self.samples: Design = self.scaled if self.space is None else self.space.samples
+
+    def solve(
+        self, weight_decay: float, start: Array | None = None, on_iteration: OnIteration | None = None
+    ) -> SolverResult:
+        """Parameters in the coordinates of `samples`."""
+        settings = self.settings
+        objective = Objective(
+            self.samples,
+            self.Y,
+            self.sample_weight,
+            self.link,
+            weight_decay,
+            settings.fit_intercept,
+            settings.penalize_intercept,
+        )
+        if settings.solver == "lbfgs":
+            return minimize_lbfgs(
+                objective, start, tol=settings.tol, max_iter=settings.iterations, on_iteration=on_iteration
+            )
+        rng = np.random.default_rng(settings.seed)
+        if settings.solver == "adam":
+            start = torch_linear_start(objective.shape, objective.n_columns, rng)
+            return minimize_adam(
+                objective,
+                start,
+                learning_rate=settings.step,
+                max_iter=settings.iterations,
+                on_iteration=on_iteration,
+            )
+        return minimize_sgd(
+            objective,
+            np.zeros(objective.shape),
+            rng,
+            learning_rate=settings.step,
+            max_iter=settings.iterations,
+            batch_size=settings.batch_size,
+            on_iteration=on_iteration,
+        )
+
+    def view(self, other: Design) -> Design:
+        """Other samples in the coordinates of `samples`."""
+        scaled = other if self.scaling is None else ScaledDesign(other, self.scaling)
+        return scaled if self.space is None else self.space.coordinates(scaled)
+
+    def logits(self, view: Design, W: Array) -> Array:
+        """Logits (m', C) of samples that `view` gave."""
+        if not self.settings.fit_intercept:
+            return view.matmul(W)
+        return view.matmul(W[:-1]) + W[-1]
+
+    def finish(self, result: SolverResult) -> LinearFit:
+        """Back to the columns as they were."""
+        W = result.W
+        if self.settings.fit_intercept:
+            Phi, b = W[:-1], W[-1]
+        else:
+            Phi, b = W, np.zeros(W.shape[1])
+        Theta = Phi if self.space is None else self.space.weights(Phi)
+        if self.scaling is not None:
+            Theta, b = self.scaling.unscale(Theta, b)
+        return LinearFit(Theta, b, result)

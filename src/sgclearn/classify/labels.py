@@ -1,0 +1,99 @@
+"""Labels as people have them: some known, the rest -1, None, NaN or empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.errors import InputError
+
+
+def labelled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
+    """Which nodes have a label: not `unlabeled`, and never None, NaN or, among texts, the empty text."""
+    if y.dtype.kind == "O":
+        return np.array([not _is_missing(value, unlabeled) for value in y], dtype=bool)
+    known = np.ones(len(y), dtype=bool)
+    if y.dtype.kind == "f":
+        known &= ~np.isnan(y)
+    if y.dtype.kind == "U":
+        known &= y != ""
+    if unlabeled is not None and isinstance(unlabeled, str) == (y.dtype.kind == "U"):
+        known &= y != unlabeled
+    return known
+
+
+def _is_missing(value: Any, unlabeled: Any) -> bool:
+    if value is None or type(value).__name__ == "NAType":  # pandas' NA, without importing pandas
+        return True
+    if isinstance(value, float) and np.isnan(value):
+        return True
+    if isinstance(value, str):
+        return value == "" or (isinstance(unlabeled, str) and value == unlabeled)
+    return bool(unlabeled is not None and not isinstance(unlabeled, str) and value == unlabeled)
+
+
+def one_hot(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
+    """Y (m, C) with a single 1 in every row."""
+    Y = np.zeros((len(codes), n_classes))
+    Y[np.arange(len(codes)), codes] = 1.0
+    return Y
+
+
+def encode_classes(y: NDArray[Any], known: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Sorted classes among the known labels, and the code of every known label."""
+    if not known.any():
+        raise InputError(
+            f"at least one node of each of two classes needs a label: got {len(y):,} nodes, none of them labelled."
+        )
+    labels = y[known]
+    if labels.dtype.kind == "O":
+        kinds = sorted({type(value).__name__ for value in labels})
+        if len(kinds) > 1 and "str" in kinds:
+            raise InputError(f"labels must be of one type: got {' and '.join(kinds)}; turn all into text or numbers.")
+        if kinds == ["str"]:
+            labels = labels.astype(str)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise InputError(
+            f"y must name at least two classes among its labelled nodes: got one class, {classes[0]!r}; "
+            "label a node of another class."
+        )
+    return classes, codes.ravel()
+
+
+def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """Finite, non-negative weights, one a row; ones if there are none."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise InputError(f"sample_weight must have one entry a row of X: got shape {weights.shape}, not ({n},).")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError(f"sample_weight must be finite and >= 0: got {weights.min()} to {weights.max()}.")
+    return weights
+
+
+def class_weight_factors(
+    class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The factor of every labelled node: m / (C m_c) for "balanced", else the weight named for its class."""
+    if class_weight is None:
+        return np.ones(len(codes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(codes, weights=weights, minlength=len(classes))
+        present = np.maximum(totals, np.finfo(np.float64).tiny)
+        return np.asarray((weights.sum() / (len(classes) * present))[codes])
+    if not isinstance(class_weight, dict):
+        raise InputError(f"class_weight must be None, 'balanced' or a dict of class: weight: got {class_weight!r}.")
+    names = classes.tolist()
+    unknown = [key for key in class_weight if key not in names]
+    if unknown:
+        raise InputError(f"class_weight names a class that no labelled node has: got {unknown[0]!r}, not in {names}.")
+    factors = np.array([float(class_weight.get(name, 1.0)) for name in names])
+    if not np.isfinite(factors).all() or (factors < 0).any():
+        raise InputError(f"class_weight must hold numbers >= 0: got {class_weight!r}.")
+    return np.asarray(factors[codes])

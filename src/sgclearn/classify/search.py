@@ -1,0 +1,166 @@
+"""Choosing hops and weight decay on held-out labels: a warm-started path, or the paper's own random search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.classify.fitting import PreparedFit, SolverSettings
+from sgclearn.classify.loss import Softmax
+from sgclearn.errors import InputError, require
+from sgclearn.propagation.design import Design
+
+Array = NDArray[np.float64]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # training and validation samples
+OnStep = Callable[[int, int], None]
+SCORINGS = ("accuracy", "macro_f1", "log_loss")
+# A selection compares models on a few hundred labels: a looser optimum ranks them the same, several times sooner.
+SEARCH_TOL = 1e-6
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One setting and how it did on the held-out labels: `score` is the mean over folds, higher is better."""
+
+    normalization: str
+    gamma: float | None
+    n_hops: int
+    weight_decay: float
+    score: float
+    score_std: float
+    log_loss: float
+
+    def rank(self) -> tuple[float, float, int, float]:
+        """Higher score first; ties go to the lower log-loss, then to fewer hops and more weight decay."""
+        return (-self.score, self.log_loss, self.n_hops, -self.weight_decay)
+
+
+class FoldProblems:
+    """The training and validation problems of one design (one operator and number of hops)."""
+
+    def __init__(
+        self,
+        design: Design,
+        Y: Array,
+        sample_weight: Array,
+        folds: Sequence[Fold],
+        settings: SolverSettings,
+        smallest_decay: float,
+        scoring: str,
+    ) -> None:
+        self.scoring = scoring
+        looser = replace(settings, tol=max(settings.tol, SEARCH_TOL))
+        self.problems: list[tuple[PreparedFit, Design, Array]] = []
+        for train, validation in folds:
+            prepared = PreparedFit(
+                design.subset(train), Y[train], sample_weight[train], Softmax, looser, smallest_decay
+            )
+            self.problems.append((prepared, prepared.view(design.subset(validation)), Y[validation]))
+        self.starts: list[Array | None] = [None] * len(folds)
+
+    def score(self, weight_decay: float) -> tuple[float, float, float]:
+        """Mean score, its standard deviation over folds, and mean log-loss; starts from the last solution."""
+        scores, losses = [], []
+        for index, (prepared, view, Y) in enumerate(self.problems):
+            result = prepared.solve(weight_decay, self.starts[index])
+            if prepared.settings.solver == "lbfgs":
+                self.starts[index] = result.W
+            logits = prepared.logits(view, result.W)
+            losses.append(float(Softmax.losses(logits, Y).mean()))
+            scores.append(_score(self.scoring, logits, Y, losses[-1]))
+        return float(np.mean(scores)), float(np.std(scores)), float(np.mean(losses))
+
+
+Problems = Iterator[tuple[str, float | None, int, FoldProblems]]
+
+
+def search_path(problems: Problems, decays: Sequence[float], total: int, on_step: OnStep) -> list[Trial]:
+    """Every weight decay from the largest to the smallest, each solved from the last solution."""
+    trials: list[Trial] = []
+    for normalization, gamma, n_hops, folds in problems:
+        for weight_decay in sorted(decays, reverse=True):
+            trials.append(Trial(normalization, gamma, n_hops, weight_decay, *folds.score(weight_decay)))
+            on_step(len(trials), total)
+    return trials
+
+
+def search_tpe(
+    problems: Problems, bounds: tuple[float, float], n_trials: int, seed: int | None, on_step: OnStep
+) -> list[Trial]:
+    """The paper's search: weight decay log-uniform within bounds, tree-structured Parzen estimator.
+
+    Where several operators or numbers of hops are in play they are categories of the same search.
+    """
+    optuna = require("optuna", "tune")
+    table = {index: entry for index, entry in enumerate(problems)}
+    trials: list[Trial] = []
+
+    def objective(suggest: Any) -> float:
+        choice = suggest.suggest_categorical("setting", list(table)) if len(table) > 1 else 0
+        weight_decay = suggest.suggest_float("weight_decay", *bounds, log=True)
+        normalization, gamma, n_hops, folds = table[choice]
+        trials.append(Trial(normalization, gamma, n_hops, weight_decay, *folds.score(weight_decay)))
+        on_step(len(trials), n_trials)
+        return trials[-1].score
+
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+        study.optimize(objective, n_trials=n_trials)
+    finally:
+        optuna.logging.set_verbosity(verbosity)
+    return trials
+
+
+def make_folds(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
+    """Stratified folds over the labelled samples; fewer than asked for where no class has that many labels."""
+    if isinstance(cv, Iterable):
+        folds = [(np.asarray(train), np.asarray(validation)) for train, validation in cv]
+    elif hasattr(cv, "split"):
+        folds = list(cv.split(np.zeros(len(codes)), codes))
+    else:
+        folds = _stratified(codes, cv, seed)
+    for train, validation in folds:
+        if len(train) == 0 or len(validation) == 0:
+            raise InputError("every fold must train on some labels and validate on others: got an empty side.")
+        if np.intersect1d(train, validation).size:
+            raise InputError("a fold must not validate on labels it trains on: got an overlap.")
+    return folds
+
+
+def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
+    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
+        raise InputError(f"cv must be a whole number >= 2, a splitter or a list of folds: got {cv!r}.")
+    largest = int(np.bincount(codes).max())
+    if largest < 2:
+        raise InputError(
+            "cross-validation needs a class with at least two labels: got one label a class; "
+            "label more nodes or use SGCClassifier with a weight_decay of your choice."
+        )
+    import warnings
+
+    from sklearn.model_selection import StratifiedKFold
+
+    with warnings.catch_warnings():
+        # A class with fewer labels than folds is simply not in every validation part.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        splitter = StratifiedKFold(min(int(cv), largest), shuffle=True, random_state=seed)
+        return list(splitter.split(np.zeros(len(codes)), codes))
+
+
+def _score(scoring: str, logits: Array, Y: Array, log_loss: float) -> float:
+    if scoring == "log_loss":
+        return -log_loss
+    truth, guess = Y.argmax(axis=1), logits.argmax(axis=1)
+    if scoring == "accuracy":
+        return float((truth == guess).mean())
+    n_classes = Y.shape[1]
+    right = np.bincount(truth[truth == guess], minlength=n_classes)
+    either = np.bincount(truth, minlength=n_classes) + np.bincount(guess, minlength=n_classes)
+    seen = either > 0
+    return float((2 * right[seen] / either[seen]).mean())

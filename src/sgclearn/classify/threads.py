@@ -1,0 +1,34 @@
+"""One BLAS thread for small problems: handing them to several costs more than it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+# Multiply-adds of one product with the design below which a second BLAS thread does not pay: the threads'
+# hand-over takes as long as the product itself, and far longer while other programs use the cores.
+_WORTH_THREADS = 2e7
+
+
+@contextmanager
+def blas_threads_for(multiply_adds: float) -> Iterator[None]:
+    """Limit BLAS to one thread inside the block if the products there are small.
+
+    It also makes small fits independent of the number of threads, to the bit.
+    """
+    if multiply_adds >= _WORTH_THREADS:
+        yield
+        return
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _controller() -> Any:
+    # Looking for the loaded BLAS libraries takes milliseconds: once a process is enough.
+    from scipy import linalg  # noqa: F401 - its BLAS must be loaded to be found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -1,0 +1,154 @@
+"""Reader of the original Planetoid files of Cora, Citeseer and Pubmed.
+
+They are pickles of Python 2. A pickle is a program, so it is run by an unpickler that knows six names and
+refuses all others; the sparse matrices become plain holders that are checked like any other input.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.datasets.dataset import LabelledGraph
+from sgclearn.datasets.splits import Split
+from sgclearn.errors import DataFileError
+from sgclearn.graph import Graph
+
+N_VAL = 500  # of the public split: the nodes that follow the training nodes
+
+
+class _StoredMatrix:
+    """Stands in for scipy's matrix, whose own unpickling would take any index on trust."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    _shape: tuple[int, int]
+
+
+_ADMITTED: dict[tuple[str, str], Any] = {
+    # The function moved between versions of numpy; an array knows where it is.
+    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy", "dtype"): np.dtype,
+    ("scipy.sparse.csr", "csr_matrix"): _StoredMatrix,
+    ("collections", "defaultdict"): defaultdict,
+    ("__builtin__", "list"): list,
+}
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        try:
+            return _ADMITTED[module, name]
+        except KeyError:
+            raise DataFileError(
+                f"a Planetoid file must need numpy arrays only, got {module}.{name}"
+            ) from None
+
+
+def read_pickle(path: Path) -> Any:
+    """Object of a Planetoid file; anything but the few types that they need is refused and never run."""
+    try:
+        with path.open("rb") as stream:
+            return _Unpickler(stream, encoding="latin1").load()
+    except DataFileError as error:
+        raise DataFileError(f"{path}: {error}: do not trust this file, get the original again.") from None
+    except Exception as error:  # a damaged pickle is a damaged program: it can fail in any way
+        raise DataFileError(
+            f"{path} must be an original Planetoid file, got one that cannot be read ({error}): get it again."
+        ) from error
+
+
+def read_planetoid(files: Mapping[str, Path], class_names: tuple[str, ...] = ()) -> LabelledGraph:
+    """Assemble graph, features, labels and public split.
+
+    Rows of `allx` come first; row i of `tx` belongs to node `test.index[i]`. Nodes that neither covers (15 in
+    Citeseer) have no features and no label. Duplicates in the adjacency lists count once, self-loops stay.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        Keys are the parts of `registry.PLANETOID_PARTS`.
+    class_names : tuple of str
+        Names where they are known: the files have none.
+    """
+    allx, tx = (_matrix(files[part]) for part in ("allx", "tx"))
+    ally, ty, train = (_one_hot(files[part]) for part in ("ally", "ty", "y"))
+    test = _test_index(files["test.index"])
+    n_nodes = int(test.max()) + 1
+    position = np.concatenate([np.arange(len(ally)), test])
+    fits = (
+        allx.shape[0] == len(ally) >= len(train) + N_VAL
+        and tx.shape[0] == len(ty) == len(test)
+        and len(np.unique(test)) == len(test)
+        and test.min() >= len(ally)
+        and n_nodes <= 2 * len(position)  # a few nodes may be missing (Citeseer: 15), never most
+        and allx.shape[1] == tx.shape[1]
+        and ally.shape[1] == ty.shape[1]
+    )
+    if not fits:
+        raise DataFileError(
+            f"Planetoid files must fit together: got {allx.shape[0]}, {len(ally)}, {tx.shape[0]}, {len(ty)} "
+            f"and {len(test)} rows in allx, ally, tx, ty and test.index of {files['allx'].parent}; "
+            "get them again."
+        )
+    rows = sp.vstack([allx, tx], format="coo")
+    X = sp.csr_array((rows.data, (position[rows.row], rows.col)), shape=(n_nodes, allx.shape[1]))
+    labels = np.zeros((n_nodes, ally.shape[1]))
+    labels[position] = np.concatenate([ally, ty])
+    y = np.where(labels.any(axis=1), labels.argmax(axis=1), -1)
+    public = Split(np.arange(len(train)), np.arange(len(train), len(train) + N_VAL), np.sort(test))
+    names = class_names or tuple(f"class {k}" for k in range(ally.shape[1]))
+    return LabelledGraph(_graph(files["graph"], n_nodes), X, y, names, None, public)
+
+
+def _matrix(path: Path) -> sp.csr_array:
+    stored = read_pickle(path)
+    try:
+        parts = (stored.data.astype(np.float64), stored.indices, stored.indptr)
+        matrix = sp.csr_array(parts, shape=stored._shape)
+        matrix.check_format(full_check=True)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise DataFileError(
+            f"{path} must have a sparse matrix, got a broken one ({error}): get it again."
+        ) from error
+    return matrix
+
+
+def _one_hot(path: Path) -> NDArray[Any]:
+    rows = read_pickle(path)
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "iuf":
+        got = f"{type(rows).__name__} of shape {getattr(rows, 'shape', '?')}"
+        raise DataFileError(f"{path} must have one row of 0 and 1 for each node, got {got}: get it again.")
+    return rows
+
+
+def _test_index(path: Path) -> NDArray[np.int64]:
+    try:
+        test = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
+    except ValueError as error:
+        raise DataFileError(f"{path} must have one integer a line, got something else ({error}).") from error
+    if len(test) == 0:
+        raise DataFileError(f"{path} must have one integer a line, got an empty file: get it again.")
+    return test
+
+
+def _graph(path: Path, n_nodes: int) -> Graph:
+    adjacency = read_pickle(path)
+    try:
+        lengths = [len(neighbours) for neighbours in adjacency.values()]
+        source = np.repeat(np.array(list(adjacency), dtype=np.int64), lengths)
+        target = np.array([node for neighbours in adjacency.values() for node in neighbours], dtype=np.int64)
+        return Graph.from_edges(source, target, n_nodes=n_nodes)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise DataFileError(
+            f"{path} must have the neighbours of {n_nodes} nodes, got a broken list ({error}): get it again."
+        ) from error

@@ -1,0 +1,264 @@
+"""Features: one row of numbers for each node, and how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.features.alignment import check_same_type, index_ids
+from sgclearn.features.columns import Impute
+from sgclearn.features.encoding import Encoding, Matrix
+from sgclearn.features.frames import split_ids
+
+if TYPE_CHECKING:
+    from sgclearn.graph import Graph, NodeIds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Features:
+    """Feature matrix X, (n, d), with the ids of its rows.
+
+    Frozen: the arrays are read-only. Use `from_matrix`, `from_frame` or `read_features`.
+
+    Parameters
+    ----------
+    matrix : ndarray or csr_array of shape (n, d)
+        Finite numbers, float32 or float64 (other types become float64).
+    ids : array of shape (n,), optional
+        Id of each row, integers or any hashables, each once. None: row i belongs to node i.
+    names : tuple of str, optional
+        Names of the d matrix columns; by default x0, x1, ...
+    encoding : Encoding, optional
+        How raw columns became matrix columns; it encodes the raw columns of new nodes in the same way.
+
+    Examples
+    --------
+    >>> from sgclearn import Graph
+    >>> features = Features.from_matrix([[1.0, 0.0], [2.0, 5.0]], ids=["b", "a"])
+    >>> features
+    Features(2 rows, 2 columns, dense float64, ids 'b', 'a')
+    >>> features.align(Graph.from_edges([("a", "b")]))
+    array([[2., 5.],
+           [1., 0.]])
+    """
+
+    matrix: Matrix
+    ids: NDArray[Any] | None = None
+    names: tuple[str, ...] = ()
+    encoding: Encoding | None = None
+    _index: NodeIds | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        matrix = _as_matrix(self.matrix)
+        n_rows, n_columns = matrix.shape
+        names = tuple(self.names) or tuple(f"x{column}" for column in range(n_columns))
+        if len(names) != n_columns:
+            raise InputError(
+                f"names must name each of the {n_columns} feature columns: got {len(names)} names; leave "
+                "them out or give one a column."
+            )
+        index = None if self.ids is None else index_ids(self.ids, "features")
+        if index is not None and len(index) != n_rows:
+            raise InputError(
+                f"features must have one id a row: got {n_rows} rows and {len(index)} ids; give both in the "
+                "same order."
+            )
+        _check_finite(matrix, names)
+        ids = None if index is None else index.values
+        if ids is not None:
+            ids.flags.writeable = False
+        frozen = {"matrix": _read_only(matrix), "ids": ids, "names": names, "_index": index}
+        for name, value in frozen.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        n_rows, n_columns = self.matrix.shape
+        kind = f"{'csr' if issparse(self.matrix) else 'dense'} {self.matrix.dtype}"
+        if self.ids is None:
+            ids = "row i is node i"
+        else:
+            shown = ", ".join(repr(value) for value in self.ids[:3].tolist())
+            ids = f"ids {shown}{', ...' if self.ids.size > 3 else ''}"
+        return f"Features({n_rows} rows, {n_columns} columns, {kind}, {ids})"
+
+    @classmethod
+    def from_matrix(
+        cls, X: Any, ids: Iterable[Any] | None = None, names: Iterable[str] | None = None
+    ) -> Features:
+        """Features from numbers that need no encoding.
+
+        Parameters
+        ----------
+        X : array-like or scipy sparse of shape (n, d)
+            Finite numbers; sparse stays sparse (csr).
+        ids : iterable of shape (n,), optional
+            Id of each row. None: row i belongs to node i.
+        names : iterable of str, optional
+            Names of the columns; by default x0, x1, ...
+
+        Returns
+        -------
+        Features
+
+        Examples
+        --------
+        >>> Features.from_matrix([[1, 0], [0, 1]]).matrix
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        return cls(X, ids, tuple(names or ()))  # type: ignore[arg-type]
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        id_column: str | bool | None = None,
+        *,
+        impute: Impute | None = None,
+        max_categories: int = 50,
+        encoding: Encoding | None = None,
+    ) -> Features:
+        """Features from a pandas, polars or Arrow table, or anything with the Arrow stream interface.
+
+        Numbers are kept, booleans are 0 and 1, strings are one-hot (see `Encoding`).
+
+        Parameters
+        ----------
+        frame : data frame
+            One row a node.
+        id_column : str, False or None
+            Column with the id. None: the index of a pandas frame that is not the default one; else the
+            first of the columns id, node, node_id, name, key (in any case); else the first column if it
+            holds strings or integers, each once; else row i belongs to node i. False: row i belongs to
+            node i. An unnamed integer index, which every filter leaves behind, gives way to a column with
+            one of those names.
+        impute : {"mean", "median", "zero"}, optional
+            What missing numbers become; a missing string is then a category of its own. By default
+            missing values are an error. The encoding keeps the fill values.
+        max_categories : int, default=50
+            Most categories that a string column may have; for learning only, an ``encoding`` has its own.
+        encoding : Encoding, optional
+            Encode as at learning instead of learning anew, for new nodes; it has its own ``impute``.
+
+        Returns
+        -------
+        Features
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> table = pa.table({"id": ["a", "b"], "age": [30, 40], "city": ["Bern", "Graz"]})
+        >>> features = Features.from_frame(table)
+        >>> features.names
+        ('age', 'city=Bern', 'city=Graz')
+        >>> new = pa.table({"id": ["c"], "age": [50], "city": ["Graz"]})
+        >>> Features.from_frame(new, encoding=features.encoding).matrix
+        array([[50.,  0.,  1.]])
+        """
+        if encoding is not None and impute is not None:
+            raise InputError(
+                f"impute must be left out when an encoding is given, which has its own "
+                f"({encoding.impute!r}): got {impute!r}; choose impute when the encoding is learned."
+            )
+        table, ids = split_ids(frame, id_column, () if encoding is None else encoding.column_names)
+        if encoding is None:
+            encoding = Encoding.learn(table, impute=impute, max_categories=max_categories)
+        return cls(encoding.apply(table), ids, encoding.names, encoding)
+
+    def align(self, graph: Graph) -> Matrix:
+        """Rows in the order of the graph's nodes.
+
+        Rows of ids that the graph does not have are left out: a table may describe more nodes than the
+        graph contains.
+
+        Parameters
+        ----------
+        graph : Graph
+
+        Returns
+        -------
+        ndarray or csr_array of shape (graph.n_nodes, d)
+            Row i is the features of node i; the matrix itself, not a copy, if it is in that order already.
+
+        Raises
+        ------
+        InputError
+            If a node has no features, if the ids are of different types (12 and '12'), or, without ids, if
+            the number of rows is not the number of nodes.
+        """
+        if self._index is None:
+            if self.matrix.shape[0] != graph.n_nodes:
+                raise InputError(
+                    f"features without ids must have one row a node: got {self.matrix.shape[0]} rows and "
+                    f"{graph.n_nodes} nodes; give the ids of the rows."
+                )
+            return self.matrix
+        check_same_type(graph.node_ids, self._index, "features")
+        rows = self._index.lookup(graph.ids)
+        missing = np.flatnonzero(rows < 0)
+        if missing.size:
+            first = graph.ids[missing[:1]].tolist()[0]
+            raise InputError(
+                f"every node must have features: {missing.size} of {graph.n_nodes} nodes have none, the "
+                f"first is {first!r}; add their rows, or take the nodes out of the graph."
+            )
+        if rows.size == len(self._index) and np.array_equal(rows, np.arange(rows.size)):
+            return self.matrix
+        return self.matrix[rows]
+
+
+def _as_matrix(X: Any) -> Matrix:
+    """Matrix of floats, dense or csr in canonical form; what is given is never changed."""
+    matrix: Any = csr_array(X) if issparse(X) else np.asarray(X)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(
+            f"features must be a matrix with one row a node and at least one column: got shape "
+            f"{matrix.shape}; reshape them."
+        )
+    if matrix.dtype.kind not in "fiub":
+        raise InputTypeError(
+            f"features must be real numbers: got an array of {matrix.dtype}; use Features.from_frame for "
+            "tables with strings."
+        )
+    if matrix.dtype != np.float32:
+        matrix = matrix.astype(np.float64, copy=False)
+    if issparse(matrix) and not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _read_only(matrix: Matrix) -> Matrix:
+    if isinstance(matrix, np.ndarray):
+        view = matrix.view()
+        view.flags.writeable = False
+        return view
+    parts = [part.view() for part in (matrix.data, matrix.indices, matrix.indptr)]
+    for part in parts:
+        part.flags.writeable = False
+    return csr_array(tuple(parts), shape=matrix.shape)
+
+
+def _check_finite(matrix: Matrix, names: tuple[str, ...]) -> None:
+    stored = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    # A sum is finite if all its terms are: one pass without a mask, and the mask only if it is not.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(stored.sum(dtype=np.float64)):
+            return
+    if isinstance(matrix, np.ndarray):
+        columns = np.nonzero(~np.isfinite(matrix))[1]
+    else:
+        columns = matrix.indices[~np.isfinite(matrix.data)]
+    if columns.size:
+        first = int(columns.min())
+        count = int(np.count_nonzero(columns == first))
+        raise InputError(
+            f"features must be finite: column {names[first]!r} holds {count} NaN or infinite values; fill "
+            "them first, or give the features as a table with impute= (--impute on the command line)."
+        )

@@ -1,0 +1,282 @@
+"""Edges to rows of neighbours: one place for repeated edges, self-loops and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from sgclearn.errors import InputError, InputTypeError
+
+Duplicates: TypeAlias = Literal["once", "sum", "max", "min", "error"]
+SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
+
+INT32_MAX = 2**31 - 1
+# Above this, source * n_nodes + target no longer fits an int64.
+MAX_NODES = 3_037_000_499
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Canonical CSR: row i holds the neighbours of node i, sorted, each once; no weights mean all ones."""
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+
+def index_dtype(n_nodes: int, n_stored: int, limit: int = INT32_MAX) -> np.dtype[Any]:
+    """Width of the index arrays: int32 while nodes and stored entries fit under `limit`, else int64."""
+    return np.dtype(np.int32 if max(n_nodes, n_stored) <= limit else np.int64)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What the edges of an input mean; see `Graph.from_edges`."""
+
+    directed: bool
+    duplicates: Duplicates
+    self_loops: SelfLoops
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("duplicates", self.duplicates, get_args(Duplicates)),
+            ("self_loops", self.self_loops, get_args(SelfLoops)),
+        ):
+            if value not in choices:
+                listing = ", ".join(map(repr, choices))
+                raise InputError(f"{name} must be one of {listing}: got {value!r}.")
+
+
+def check_weights(weights: ArrayLike, n_edges: int) -> NDArray[np.float64]:
+    """Give weights as float64, shape (E,); their values are checked with the edges they belong to."""
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf" and array.size:
+        if array.dtype.kind != "O":
+            raise InputTypeError(f"weights must be real numbers: got an array of {array.dtype}.")
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"weights must be real numbers: {error}.") from None
+    if array.shape != (n_edges,):
+        raise InputError(
+            f"weights must be one number an edge: got shape {array.shape} for {n_edges:,} edges."
+        )
+    return array.astype(np.float64, copy=False)
+
+
+def build_rows(
+    source: NDArray[Any],
+    target: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    n_nodes: int,
+    policy: Policy,
+    name: Callable[[int], object] = int,
+) -> Rows:
+    """Build canonical rows from edges between positions.
+
+    Parameters
+    ----------
+    source, target : integer arrays, shape (E,)
+        Positions in [0, n_nodes).
+    weights : float64 array, shape (E,), optional
+    name : callable
+        Gives the id of a position, for messages.
+
+    Notes
+    -----
+    Cost: one sort of E integers; O(E) memory.
+    """
+    if n_nodes > MAX_NODES:
+        raise InputError(f"a graph must have at most {MAX_NODES:,} nodes: got {n_nodes:,}.")
+    source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
+    if weights is not None:
+        source, target, weights = _positive(source, target, weights, name)
+    if policy.self_loops != "keep":
+        source, target, weights = _without_loops(source, target, weights, policy, name)
+    keys, weights = _merge(source, target, weights, n_nodes, policy, name)
+    if weights is not None and bool((weights == 1).all()):
+        weights = None
+    return _rows(keys, weights, n_nodes, policy.directed)
+
+
+def _positive(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    name: Callable[[int], object],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        row = wrong[0]
+        value = float(weights[row])
+        reason = "degrees would not be positive" if value < 0 else "sums over neighbours would not be finite"
+        raise InputError(
+            f"weights must be finite and not negative, because {reason}: got {value!r} for the edge "
+            f"{name(source[row])!r} -> {name(target[row])!r} ({len(wrong):,} such edges); "
+            "remove or repair such edges."
+        )
+    if bool((weights > 0).all()):
+        return source, target, weights
+    real = weights > 0  # a weight of 0 is no edge
+    return source[real], target[real], weights[real]
+
+
+def _without_loops(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    weights: NDArray[np.float64] | None,
+    policy: Policy,
+    name: Callable[[int], object],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
+    loop = source == target
+    if not loop.any():
+        return source, target, weights
+    if policy.self_loops == "error":
+        raise InputError(
+            f"edges must join two different nodes: got {int(loop.sum()):,} self-loops, the first at "
+            f"{name(source[loop][0])!r}; self_loops='keep' or 'drop' says what to do with them."
+        )
+    return source[~loop], target[~loop], None if weights is None else weights[~loop]
+
+
+def _merge(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    weights: NDArray[np.float64] | None,
+    n_nodes: int,
+    policy: Policy,
+    name: Callable[[int], object],
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Keys `source * n + target` of the distinct edges, ascending (undirected: source <= target)."""
+    if policy.duplicates == "sum":
+        return _summed(source, target, weights, n_nodes, policy.directed)
+    if policy.duplicates == "error":
+        _refuse_repeats(source * n_nodes + target, n_nodes, name)
+    if not policy.directed:
+        source, target = np.minimum(source, target), np.maximum(source, target)
+    keys = source * n_nodes + target
+    if weights is None:
+        return _distinct(keys), None
+    keys, starts, weights = _grouped(keys, weights, stable=False)
+    if len(keys) == 0:
+        return keys, weights
+    high = np.maximum.reduceat(weights, starts)
+    low = np.minimum.reduceat(weights, starts)
+    if policy.duplicates in {"once", "error"}:
+        differs = np.flatnonzero(high != low)
+        if len(differs):
+            u, v = divmod(int(keys[differs[0]]), n_nodes)
+            either = "" if policy.directed else "directed=True, or "
+            raise InputError(
+                f"an edge must have one weight: got {low[differs[0]]:g} and {high[differs[0]]:g} for the "
+                f"edge {name(u)!r}, {name(v)!r} ({len(differs):,} such edges); choose {either}"
+                "duplicates='sum', 'max' or 'min'."
+            )
+    return keys, low if policy.duplicates == "min" else high
+
+
+def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    # numpy.unique hashes integers first, which takes many times as long as sorting tens of millions of them.
+    keys = np.sort(keys)
+    return keys[_first_of_group(keys)]
+
+
+def _first_of_group(ascending: NDArray[np.int64]) -> NDArray[np.intp]:
+    first = np.ones(len(ascending), dtype=bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+    return np.flatnonzero(first)
+
+
+def _grouped(
+    keys: NDArray[np.int64], weights: NDArray[np.float64], *, stable: bool
+) -> tuple[NDArray[np.int64], NDArray[np.intp], NDArray[np.float64]]:
+    """Distinct keys, where each one's weights start, and the weights in that order."""
+    # Sums depend on their order in the last bit, so they get the slower sort that is the same everywhere.
+    order = np.argsort(keys, kind="stable" if stable else None)
+    keys = keys[order]
+    starts = _first_of_group(keys)
+    return keys[starts], starts, weights[order]
+
+
+def _summed(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    weights: NDArray[np.float64] | None,
+    n_nodes: int,
+    directed: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    weights = np.ones(len(source)) if weights is None else weights
+    keys, starts, weights = _grouped(source * n_nodes + target, weights, stable=True)
+    totals = np.add.reduceat(weights, starts) if len(keys) else weights
+    if directed or len(keys) == 0:
+        return keys, totals
+    u, v = np.divmod(keys, n_nodes)
+    back = np.searchsorted(keys, v * n_nodes + u)
+    back[back == len(keys)] = 0
+    mirrored = (keys[back] == v * n_nodes + u) & np.isclose(totals[back], totals, rtol=1e-12, atol=0)
+    if mirrored.all():
+        # A list that has every edge both ways, such as a symmetric matrix, lists each edge once.
+        return keys[u <= v], totals[u <= v]
+    keys, starts, totals = _grouped(np.minimum(u, v) * n_nodes + np.maximum(u, v), totals, stable=True)
+    return keys, np.add.reduceat(totals, starts)
+
+
+def _refuse_repeats(keys: NDArray[np.int64], n_nodes: int, name: Callable[[int], object]) -> None:
+    ascending = np.sort(keys)
+    repeats = ascending[1:][ascending[1:] == ascending[:-1]]
+    if len(repeats):
+        u, v = divmod(int(repeats[0]), n_nodes)
+        raise InputError(
+            f"every edge must be listed once: got {name(u)!r} -> {name(v)!r} again "
+            f"({len(repeats):,} repeats); remove them, or choose duplicates='once', 'sum', 'max' or 'min'."
+        )
+
+
+def _rows(keys: NDArray[np.int64], weights: NDArray[np.float64] | None, n_nodes: int, directed: bool) -> Rows:
+    source, target = np.divmod(keys, max(n_nodes, 1))
+    dtype = index_dtype(n_nodes, len(keys))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n_nodes))]).astype(dtype)
+    values = np.ones(len(keys), dtype=bool) if weights is None else weights
+    upper = sp.csr_array((values, target.astype(dtype), indptr), shape=(n_nodes, n_nodes))
+    if not directed and n_nodes:
+        strict = source != target
+        lower = sp.csr_array((values[strict], (target[strict], source[strict])), shape=upper.shape)
+        lower.has_canonical_format = True  # keys ascend, and scattering them by row keeps that order
+        upper.has_canonical_format = True
+        upper = upper + lower
+    dtype = index_dtype(n_nodes, upper.nnz)
+    indptr, indices = upper.indptr.astype(dtype, copy=False), upper.indices.astype(dtype, copy=False)
+    return Rows(indptr, indices, None if weights is None else upper.data)
+
+
+def check_rows(rows: Rows, directed: bool) -> Rows:
+    """Check rows that come from outside, entry by entry, and give them in their canonical types."""
+    n_nodes, n_stored = len(rows.indptr) - 1, len(rows.indices)
+    indptr, indices = np.asarray(rows.indptr), np.asarray(rows.indices)
+    if n_nodes < 0 or indptr[0] != 0 or indptr[-1] != n_stored or (np.diff(indptr) < 0).any():
+        raise InputError(
+            f"indptr must rise from 0 to the number of entries, {n_stored:,}; use Graph.from_scipy."
+        )
+    if n_stored and (indices.min() < 0 or indices.max() >= n_nodes):
+        raise InputError(f"indices must lie in [0, {n_nodes}): got {indices.min()}..{indices.max()}.")
+    source = np.repeat(np.arange(n_nodes, dtype=np.int64), np.diff(indptr))
+    keys = source * n_nodes + indices
+    if (np.diff(keys) <= 0).any():
+        raise InputError(
+            "indices must ascend within each row, each once: use Graph.from_scipy, which sorts them."
+        )
+    weights = None if rows.weights is None else check_weights(rows.weights, n_stored)
+    if weights is not None and not ((weights > 0) & (weights < np.inf)).all():
+        raise InputError("weights of stored entries must be positive and finite: use Graph.from_scipy.")
+    if not directed:
+        mirror = np.argsort(indices.astype(np.int64) * n_nodes + source)
+        same = np.array_equal((indices.astype(np.int64) * n_nodes + source)[mirror], keys)
+        if not same or (weights is not None and not np.array_equal(weights[mirror], weights)):
+            raise InputError("an undirected graph must be symmetric: use Graph.from_scipy, or directed=True.")
+    dtype = index_dtype(n_nodes, n_stored)
+    return Rows(indptr.astype(dtype), indices.astype(dtype), None if weights is None else weights.copy())

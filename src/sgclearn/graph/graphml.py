@@ -1,0 +1,128 @@
+"""GraphML, read as a stream by the expat parser of the standard library.
+
+A document type declaration is refused: it is where entity bombs live, and GraphML needs none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from sgclearn.errors import DataFileError
+
+
+@dataclass
+class GraphMLDocument:
+    """What a GraphML file says: nodes in document order, edges, and the attribute chosen as weight."""
+
+    directed: bool = False
+    nodes: list[str] = field(default_factory=list)
+    source: list[str] = field(default_factory=list)
+    target: list[str] = field(default_factory=list)
+    weights: list[float] | None = None
+
+
+class _Reader:
+    """Handlers of the parser; one instance reads one file."""
+
+    def __init__(self, path: Path, weight: str) -> None:
+        self.path = path
+        self.weight = weight
+        self.document = GraphMLDocument()
+        self.weight_key: str | None = None
+        self.default = 1.0
+        self.text: list[str] | None = None  # the characters of the element being read, if they matter
+        self.in_key = False
+        self.in_edge = False
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+
+    def fail(self, expected: str) -> DataFileError:
+        """Give the error for what is wrong at the line being read."""
+        return DataFileError(f"{self.path} must {expected} (line {self.parser.CurrentLineNumber}).")
+
+    def _refuse_doctype(self, *_: object) -> None:
+        raise self.fail("have no DOCTYPE or ENTITY declaration, which GraphML does not need: remove it")
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2]
+        if name == "node":
+            self.document.nodes.append(self._attribute(name, attributes, "id"))
+        elif name == "edge":
+            self._edge(attributes)
+        elif name == "data":
+            wanted = self.in_edge and attributes.get("key") == self.weight_key is not None
+            self.text = [] if wanted else None
+        elif name == "key":
+            self.in_key = (
+                attributes.get("for") in {"edge", "all"} and attributes.get("attr.name") == self.weight
+            )
+            if self.in_key:
+                self.weight_key = self._attribute(name, attributes, "id")
+                self.document.weights = []
+        elif name == "default" and self.in_key:
+            self.text = []
+        elif name == "graph":
+            self.document.directed = attributes.get("edgedefault") == "directed"
+        elif name == "hyperedge":
+            raise self.fail("have edges between two nodes, and has a hyperedge: split it into edges")
+
+    def _edge(self, attributes: dict[str, str]) -> None:
+        own = attributes.get("directed")
+        if own is not None and (own in {"true", "1"}) != self.document.directed:
+            raise self.fail("have all edges directed or all undirected: make it agree with edgedefault")
+        self.document.source.append(self._attribute("edge", attributes, "source"))
+        self.document.target.append(self._attribute("edge", attributes, "target"))
+        if self.document.weights is not None:
+            self.document.weights.append(self.default)
+        self.in_edge = True
+
+    def _attribute(self, element: str, attributes: dict[str, str], name: str) -> str:
+        if name not in attributes:
+            raise self.fail(f"have the attribute {name} in every {element}")
+        return attributes[name]
+
+    def _characters(self, text: str) -> None:
+        if self.text is not None:
+            self.text.append(text)
+
+    def _end(self, tag: str) -> None:
+        name = tag.rpartition(":")[2]
+        if name in {"data", "default"} and self.text is not None:
+            value = self._number("".join(self.text))
+            self.text = None
+            if name == "default":
+                self.default = value
+            elif self.document.weights:
+                self.document.weights[-1] = value
+        elif name == "edge":
+            self.in_edge = False
+        elif name == "key":
+            self.in_key = False
+
+    def _number(self, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise self.fail(f"have numbers as {self.weight!r}: got {text!r}") from None
+
+
+def parse_graphml(path: Path, weight: str) -> GraphMLDocument:
+    """Read nodes, edges and the edge attribute called `weight` (None in the result if there is none)."""
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "nothing there"
+        raise DataFileError(f"{path} must be an existing file: got {kind}; check the path.")
+    reader = _Reader(path, weight)
+    try:
+        with path.open("rb") as stream:
+            reader.parser.ParseFile(stream)
+    except expat.ExpatError as error:
+        raise DataFileError(
+            f"{path} must be a whole GraphML file, and could not be parsed: {error}."
+        ) from None
+    return reader.document

@@ -1,0 +1,81 @@
+"""Graphs in npz files that others wrote: a scipy sparse matrix, or an array of edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.errors import DataFileError, InputError
+from sgclearn.graph.build import Policy
+from sgclearn.graph.graph import Graph
+from sgclearn.graph.ids import NodeIds
+from sgclearn.graph.storage import FORMAT_KEY, graph_from_arrays, load_arrays
+
+
+def read_npz(
+    path: Path, use_weights: bool, nodes: NodeIds | None, directed: bool | None, policy: Policy
+) -> Graph:
+    """Read a graph from any npz file that holds one; `directed` None leaves it to the file."""
+    arrays = load_arrays(path)
+    if "ids" in arrays and nodes is not None:
+        raise InputError(f"nodes must be left out, because {path} has ids of its own: leave out nodes=.")
+    try:
+        if FORMAT_KEY in arrays:
+            stored = graph_from_arrays(path, arrays)
+            policy = replace(policy, directed=stored.directed if directed is None else directed)
+            return _from_matrix(
+                stored.to_scipy(), stored.node_ids if nodes is None else nodes, use_weights, policy
+            )
+        if {"format", "shape", "data"} <= set(arrays):
+            return _from_matrix(_load_matrix(path), nodes, use_weights, policy)
+        if "edges" in arrays:
+            return _from_edges(arrays, use_weights, nodes, policy)
+    except DataFileError:
+        raise
+    except InputError as error:
+        raise DataFileError(f"{path}: {error}") from None
+    raise DataFileError(
+        f"{path} must hold a scipy sparse matrix or an array called edges: got "
+        f"{', '.join(arrays) or 'no array'}; rename the array, or use Graph.from_edges."
+    )
+
+
+def _load_matrix(path: Path) -> Any:
+    try:
+        return sp.load_npz(path)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataFileError(
+            f"{path} must be a matrix that scipy.sparse.save_npz wrote, and could not be read ({error}): "
+            "write it again."
+        ) from None
+
+
+def _from_matrix(matrix: Any, ids: NodeIds | None, use_weights: bool, policy: Policy) -> Graph:
+    return Graph.from_scipy(
+        matrix if use_weights else matrix.astype(bool),
+        ids=None if ids is None else ids.values,
+        directed=policy.directed,
+        duplicates=policy.duplicates,
+        self_loops=policy.self_loops,
+    )
+
+
+def _from_edges(
+    arrays: dict[str, NDArray[Any]], use_weights: bool, nodes: NodeIds | None, policy: Policy
+) -> Graph:
+    """Edges are row numbers; of `ids` if the file has them, else of the graph, unless `nodes` names ids."""
+    ids = NodeIds(arrays["ids"]) if "ids" in arrays else None
+    graph = Graph.from_edges(
+        arrays["edges"],
+        weights=arrays.get("weights") if use_weights else None,
+        nodes=nodes,
+        n_nodes=None if ids is None else len(ids),
+        directed=policy.directed,
+        duplicates=policy.duplicates,
+        self_loops=policy.self_loops,
+    )
+    return graph if ids is None else graph.with_ids(ids)

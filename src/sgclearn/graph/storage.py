@@ -1,0 +1,118 @@
+"""A graph in an npz file of its own, without pickle.
+
+Keys: `sgclearn_graph` (version of this format, 1), `indptr`, `indices`, `directed`, and where there are any
+`weights` and `ids` (an integer or a unicode array; no `ids` mean 0..n-1).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.errors import DataFileError, InputError
+from sgclearn.graph.graph import Graph
+from sgclearn.graph.ids import NodeIds
+
+FORMAT_KEY = "sgclearn_graph"
+_VERSION = 1
+
+
+def save_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write a graph; a reader sees the whole file or none of it."""
+    path = Path(path)
+    arrays: dict[str, NDArray[Any]] = {
+        FORMAT_KEY: np.array(_VERSION),
+        "indptr": graph.indptr,
+        "indices": graph.indices,
+        "directed": np.array(graph.directed),
+    }
+    if graph.weights is not None:
+        arrays["weights"] = graph.weights
+    if not graph.node_ids.is_range:
+        arrays["ids"] = _plain_ids(graph.node_ids)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    except OSError as error:
+        raise InputError(f"{path} must be in a folder that can be written: got {error.strerror}.") from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            np.savez(stream, allow_pickle=False, **arrays)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _plain_ids(ids: NodeIds) -> NDArray[Any]:
+    if ids.kind == "int":
+        return ids.values
+    if ids.kind == "str":
+        plain = np.array(ids.values.tolist(), dtype=np.str_)
+        # A fixed-width array loses a NUL at the end of a string.
+        if plain.tolist() == ids.values.tolist():
+            return plain
+    odd = next(
+        (value for value in ids.values.tolist() if not isinstance(value, str)), "an id that ends in NUL"
+    )
+    raise InputError(
+        f"a graph is saved with ids that are all integers or all strings: got {odd!r}; "
+        "build the graph with str(id) for each id."
+    )
+
+
+def load_npz(path: str | os.PathLike[str]) -> Graph:
+    """Read a graph that `save_npz` wrote, and check it."""
+    arrays = load_arrays(path)
+    if FORMAT_KEY not in arrays:
+        raise DataFileError(
+            f"{path} must be a graph written by Graph.save_npz: got the arrays "
+            f"{', '.join(arrays) or 'none'}; read_edges reads other npz files."
+        )
+    return graph_from_arrays(path, arrays)
+
+
+def graph_from_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Graph:
+    """Make the graph from the arrays of its file."""
+    try:
+        version = int(arrays[FORMAT_KEY])
+        if version > _VERSION:
+            raise DataFileError(
+                f"{path} must be a graph file of format {_VERSION} or earlier: got format {version}; "
+                "upgrade sgclearn."
+            )
+        return Graph(
+            arrays["indptr"],
+            arrays["indices"],
+            arrays.get("weights"),
+            directed=bool(arrays["directed"]),
+            ids=arrays.get("ids"),
+        )
+    except DataFileError:
+        raise
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise DataFileError(f"{path} must be a whole graph file, and is damaged: {error}") from None
+
+
+def load_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Read all arrays of an npz file; object arrays, which would need pickle, are refused."""
+    path = Path(path)
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "nothing there"
+        raise DataFileError(f"{path} must be an existing npz file: got {kind}; check the path.")
+    try:
+        stored = np.load(path, allow_pickle=False)
+        if isinstance(stored, np.ndarray):
+            raise ValueError("it holds a single array")
+        with stored:
+            return {key: stored[key] for key in stored.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        raise DataFileError(
+            f"{path} must be a whole npz file of plain arrays, and could not be read ({error}): "
+            "write it again."
+        ) from None

@@ -1,0 +1,165 @@
+"""The labelled rows of `S^K X` as something a solver can multiply with, whether they exist in memory or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
+from sgclearn.propagation.rows import OnHop, propagated_rows
+from sgclearn.propagation.source import NodeFeatures
+
+if TYPE_CHECKING:
+    from sgclearn.operators import Operator
+
+_BLOCK_BYTES = 64 * 2**20
+
+
+class Design(Protocol):
+    """A matrix Z (m, d) in float64 that is multiplied from both sides."""
+
+    shape: tuple[int, int]
+
+    def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z @ V` for V (d, C)."""
+        ...
+
+    def rmatmul(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z.T @ G` for G (m, C)."""
+        ...
+
+    def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
+        """`Z[batch]`, dense."""
+        ...
+
+    def column_blocks(self) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Yield `(start, stop, Z[:, start:stop])`, dense, a bounded number of columns at a time."""
+        ...
+
+    def subset(self, batch: NDArray[np.intp]) -> Design:
+        """`Z[batch]` as a design of its own."""
+        ...
+
+
+class ExplicitDesign:
+    """Z in memory, dense or sparse."""
+
+    def __init__(self, Z: Any) -> None:
+        self.Z = Z.astype(np.float64, copy=False)
+        self.shape: tuple[int, int] = self.Z.shape
+        self.is_sparse = sparse.issparse(self.Z)
+
+    def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z @ V`."""
+        return np.asarray(self.Z @ V)
+
+    def rmatmul(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z.T @ G`."""
+        return np.asarray(self.Z.T @ G)
+
+    def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
+        """`Z[batch]`, dense."""
+        block = self.Z[batch]
+        return np.asarray(block.toarray() if self.is_sparse else block)
+
+    def column_blocks(self) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Yield dense blocks of columns."""
+        Z = self.Z.tocsc() if self.is_sparse else self.Z
+        for start, stop in column_ranges(*self.shape):
+            block = Z[:, start:stop]
+            yield start, stop, np.asarray(block.toarray() if self.is_sparse else block)
+
+    def subset(self, batch: NDArray[np.intp]) -> Design:
+        """`Z[batch]`."""
+        return ExplicitDesign(self.Z[batch])
+
+
+class ImplicitDesign:
+    """`Z = (S^K X)[rows]` that is never formed.
+
+    `Z V = B_0 (B_1 ... (B_{K-1} (X V)))` and `Z^T G = X^T (B_{K-1}^T ... (B_0^T G))` with the blocks of S
+    between the hop sets of the rows. Cost: O((nnz(B) + nnz(X)) C) a product. Exact: yes.
+    """
+
+    def __init__(
+        self, operator: Operator | None, features: NodeFeatures, nodes: NDArray[np.intp], n_hops: int
+    ) -> None:
+        self.operator, self.features, self.nodes, self.n_hops = operator, features, nodes, n_hops
+        sets = [nodes] if operator is None else hop_sets(operator.graph, nodes, n_hops)
+        self._blocks = [] if operator is None else hop_blocks(operator, sets, np.float64)
+        everything = len(sets[-1]) == features.n_nodes and (len(sets) > 1 or _is_range(nodes))
+        self._reached = None if everything else sets[-1]
+        if self._reached is None or features.is_identity:
+            self._part = features
+        else:  # the rows of X that the labelled nodes can see, taken once
+            self._part = NodeFeatures(features.take(self._reached))
+        self.shape: tuple[int, int] = (len(nodes), features.n_columns)
+
+    def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z @ V`, C columns through every hop."""
+        H = self._part.matmul(V, self._reached if self.features.is_identity else None)
+        for block in reversed(self._blocks):
+            H = block @ H
+        return np.asarray(H, dtype=np.float64)
+
+    def rmatmul(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z.T @ G`, back through every hop."""
+        for block in self._blocks:
+            G = block.T @ G
+        if self.features.is_identity and self._reached is not None:
+            spread = np.zeros((self.shape[1], G.shape[1]))
+            spread[self._reached] = G
+            return spread
+        return np.asarray(self._part.rmatmul(G), dtype=np.float64)
+
+    def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
+        """`Z[batch]`, dense: a sparse row block of `S^K`, then times X."""
+        one_pass = propagated_rows(self.operator, self.features, self.nodes[batch], [self.n_hops], "left-first")
+        block = next(one_pass)[1]
+        dense = block.toarray() if sparse.issparse(block) else block
+        return np.asarray(dense, dtype=np.float64)
+
+    def column_blocks(self) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Yield dense blocks of columns, each propagated on its own: columns are independent."""
+        for start, stop in column_ranges(len(self.nodes) + self.features.n_nodes, self.shape[1]):
+            H = self.features.columns(start, stop)
+            H = H if self._reached is None else H[self._reached]
+            for block in reversed(self._blocks):
+                H = block @ H
+            yield start, stop, np.asarray(H, dtype=np.float64)
+
+    def subset(self, batch: NDArray[np.intp]) -> Design:
+        """The rows of some of the nodes, still implicit, with a smaller neighbourhood."""
+        return ImplicitDesign(self.operator, self.features, self.nodes[batch], self.n_hops)
+
+
+def build_designs(
+    operator: Operator | None,
+    features: NodeFeatures,
+    nodes: NDArray[np.intp],
+    hops: list[int],
+    plan: str,
+    on_hop: OnHop | None = None,
+) -> Iterator[tuple[int, Design]]:
+    """Yield `(k, design)` for every number of hops, all in one pass where the rows are formed."""
+    if plan == "implicit":
+        for k in hops:
+            yield k, ImplicitDesign(operator, features, nodes, k)
+        return
+    for k, Z in propagated_rows(operator, features, nodes, hops, plan, on_hop):
+        yield k, ExplicitDesign(Z)
+
+
+def column_ranges(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:
+    """Ranges of columns whose dense float64 block stays within 64 MiB."""
+    width = max(1, min(n_columns, _BLOCK_BYTES // (8 * max(n_rows, 1))))
+    for start in range(0, n_columns, width):
+        yield start, min(start + width, n_columns)
+
+
+def _is_range(nodes: NDArray[np.intp]) -> bool:
+    return np.array_equal(nodes, np.arange(len(nodes)))

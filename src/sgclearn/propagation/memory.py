@@ -1,0 +1,86 @@
+"""How much memory a computation may use: an argument, an environment variable, or what the machine has left."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from sgclearn.errors import InputError
+
+ENVIRONMENT_VARIABLE = "SGCLEARN_MEMORY_LIMIT"
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+          "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}  # fmt: skip
+# Left to the rest of the machine when the limit is not given.
+_SHARE = 0.8
+
+
+def memory_limit_bytes(limit: int | float | str | None = None) -> int:
+    """Bytes that may be used: `limit`, else SGCLEARN_MEMORY_LIMIT, else 80 % of what is available now.
+
+    Examples
+    --------
+    >>> memory_limit_bytes("2 GB")
+    2000000000
+    """
+    if limit is None:
+        limit = os.environ.get(ENVIRONMENT_VARIABLE) or None
+    if limit is None:
+        return int(_available_bytes() * _SHARE)
+    if isinstance(limit, str):
+        return _parse(limit)
+    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0:
+        raise InputError(f"memory_limit must be a positive number of bytes or a text such as '4GB': got {limit!r}.")
+    return int(limit)
+
+
+def format_bytes(count: float) -> str:
+    """A number of bytes for people.
+
+    Examples
+    --------
+    >>> format_bytes(31_000_000)
+    '31.0 MB'
+    """
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def _parse(text: str) -> int:
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
+    unit = _UNITS.get(match.group(2).upper()) if match else None
+    if match is None or unit is None or float(match.group(1)) <= 0:
+        raise InputError(f"memory_limit must look like '4GB' or '500MiB': got {text!r}.")
+    return int(float(match.group(1)) * unit)
+
+
+def _available_bytes() -> int:
+    candidates = [_meminfo_available(Path("/proc/meminfo")), _cgroup_left(Path("/sys/fs/cgroup"))]
+    known = [value for value in candidates if value is not None]
+    if known:
+        return min(known)
+    try:  # pragma: no cover - systems without /proc
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES")) // 2
+    except (AttributeError, OSError, ValueError):  # pragma: no cover
+        return 4 * 2**30
+
+
+def _meminfo_available(path: Path) -> int | None:
+    try:
+        match = re.search(r"MemAvailable:\s+(\d+) kB", path.read_text())
+    except OSError:
+        return None
+    return int(match.group(1)) * 1024 if match else None
+
+
+def _cgroup_left(folder: Path) -> int | None:
+    """Memory left to a container, which /proc/meminfo does not know of."""
+    try:
+        limit = (folder / "memory.max").read_text().strip()
+        used = int((folder / "memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    return None if limit == "max" else max(int(limit) - used, 1)

@@ -1,0 +1,177 @@
+"""`S^K X` for people, and `S^K (X Theta)` for prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sgclearn.errors import InputError, MemoryLimitError
+from sgclearn.operators import Operator
+from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
+from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
+from sgclearn.propagation.planner import make_plan
+from sgclearn.propagation.rows import OnHop, propagated_rows
+from sgclearn.propagation.source import NodeFeatures
+
+if TYPE_CHECKING:
+    from sgclearn.graph import Graph
+
+_OUTPUTS = ("auto", "dense", "sparse")
+
+
+def propagate(
+    X: Any,
+    graph: Graph,
+    n_hops: int = 2,
+    *,
+    normalization: str = "sym",
+    gamma: float | None = None,
+    row_norm: str | None = None,
+    nodes: Any = None,
+    output: str = "auto",
+    plan: str = "auto",
+    memory_limit: int | float | str | None = None,
+    on_hop: OnHop | None = None,
+) -> Any:
+    """Smooth the features over the graph: `Z = S^K X`.
+
+    The rows of Z are ordinary samples: propagate first, split after.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array (n, d), or None
+        One row a node, in the order of `graph.ids`. None is the identity: the result is then `S^K`.
+    graph : Graph
+    n_hops : int >= 0, default 2
+        K; zero hops give X back.
+    normalization : {"sym", "rw", "cheby"}, default "sym"
+    gamma : float >= 0, optional
+        Weight of the added self-loops, 1 if not given; see `Operator`.
+    row_norm : {None, "l1", "l2"}
+        Divide every row of X by its norm first.
+    nodes : array of int or bool, optional
+        Return only these rows; only their neighbourhood is computed.
+    output : {"auto", "dense", "sparse"}
+        "auto" keeps sparse features sparse while that is cheaper.
+    plan : {"auto", "full", "frontier", "left-first"}
+        The order of the products; every one gives the same numbers.
+    memory_limit : int, str or None
+        Refuse what would need more, such as "4GB"; see `memory_limit_bytes`.
+    on_hop : callable, optional
+        Called as `on_hop(done, of)` after every hop.
+
+    Returns
+    -------
+    ndarray or csr_array (n or len(nodes), d), float32 if X is, float64 otherwise.
+
+    Notes
+    -----
+    Paper: Eq. (1), (4) and (8). Cost: O(K nnz(S) d) for dense features. Exact: yes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sgclearn import Graph, propagate
+    >>> path = Graph.from_edges([(0, 1), (1, 2)])
+    >>> propagate(np.array([[1.0], [0.0], [0.0]]), path, n_hops=1, normalization="rw").ravel()
+    array([0.5       , 0.33333333, 0.        ])
+    """
+    if output not in _OUTPUTS:
+        raise InputError(f"output must be 'auto', 'dense' or 'sparse': got {output!r}.")
+    if plan == "implicit":
+        raise InputError("plan='implicit' never forms the rows that propagate returns: choose another or 'auto'.")
+    n_hops = check_n_hops(n_hops)
+    features = NodeFeatures(X, graph.n_nodes, row_norm)
+    check_rows(features, graph)
+    operator = Operator(graph, normalization, gamma)
+    rows = check_nodes(nodes, graph.n_nodes)
+    distinct, inverse = (rows, None) if nodes is None else np.unique(rows, return_inverse=True)
+    plan = _plan_rows(operator, features, distinct, n_hops, plan, memory_limit)
+    Z = next(propagated_rows(operator, features, distinct, [n_hops], plan, on_hop))[1]
+    Z = Z if inverse is None else Z[inverse]
+    if output == "dense" and sparse.issparse(Z):
+        return Z.toarray()
+    return sparse.csr_array(Z) if output == "sparse" else Z
+
+
+def _plan_rows(
+    operator: Operator, features: NodeFeatures, rows: NDArray[np.intp], n_hops: int, plan: str, memory_limit: Any
+) -> str:
+    """The fastest plan that forms the rows; its memory counts, the solver's work does not."""
+    unlimited = make_plan(operator, features, rows, n_hops, 1, evaluations=0, plan=plan, memory_limit=2**62)
+    limit = memory_limit_bytes(memory_limit)
+    explicit = [cost for cost in unlimited.costs if cost.name != "implicit" and plan in ("auto", cost.name)]
+    fitting = [cost for cost in explicit if cost.memory <= limit]
+    if not fitting:
+        least = min(cost.memory for cost in explicit)
+        raise MemoryLimitError(
+            f"propagating needs about {format_bytes(least)} and {format_bytes(limit)} may be used: raise "
+            "memory_limit, name fewer nodes, or propagate a few columns of X at a time (columns are independent)."
+        )
+    return min(fitting, key=lambda cost: cost.seconds).name
+
+
+def propagate_product(
+    operator: Operator | None,
+    features: NodeFeatures,
+    n_hops: int,
+    Theta: NDArray[np.float64],
+    nodes: NDArray[np.intp] | None = None,
+) -> NDArray[np.float64]:
+    """`(S^K (X Theta))[nodes]`: C columns travel instead of d, and only as far as the nodes can see.
+
+    Cost: O(nnz(X) C + K nnz(S) C). Exact: yes, by associativity.
+    """
+    V = np.asarray(Theta, dtype=np.float64)
+    if operator is None or n_hops == 0:
+        return np.asarray(features.matmul(V, nodes), dtype=np.float64)
+    if nodes is None:
+        nodes = np.arange(operator.n_nodes)
+        sets = [nodes] * (n_hops + 1)
+    else:
+        sets = hop_sets(operator.graph, nodes, n_hops)
+    everything = len(sets[-1]) == operator.n_nodes
+    H = features.matmul(V, None if everything else sets[-1])
+    for block in reversed(hop_blocks(operator, sets, np.float64)):
+        H = block @ H
+    return np.asarray(H, dtype=np.float64)
+
+
+def check_n_hops(n_hops: Any) -> int:
+    """A whole number >= 0, or an error that says what 0 and 2 mean."""
+    whole = isinstance(n_hops, (int, np.integer)) and not isinstance(n_hops, bool)
+    if not whole or n_hops < 0:
+        raise InputError(f"n_hops must be a whole number >= 0: got {n_hops!r}; 0 is logistic regression, 2 the default.")
+    return int(n_hops)
+
+
+def check_rows(features: NodeFeatures, graph: Graph) -> None:
+    """One row of X a node."""
+    if features.n_nodes != graph.n_nodes:
+        raise InputError(
+            f"graph must have one node per row of X: got {graph.n_nodes:,} nodes and {features.n_nodes:,} rows. "
+            "Inside cross-validation, propagate first and split after."
+        )
+
+
+def check_nodes(nodes: Any, n_nodes: int) -> NDArray[np.intp]:
+    """Positions of the named nodes, from positions or a mask; all if none are named."""
+    if nodes is None:
+        return np.arange(n_nodes)
+    array = np.asarray(nodes)
+    if array.dtype == bool:
+        if array.shape != (n_nodes,):
+            raise InputError(f"a mask of nodes must have one entry a node: got shape {array.shape}, not ({n_nodes},).")
+        return np.flatnonzero(array)
+    if array.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(
+            f"nodes must be row numbers or a mask: got dtype {array.dtype}; graph.positions(ids) turns ids into rows."
+        )
+    if array.min() < 0 or array.max() >= n_nodes:
+        raise InputError(f"nodes must lie between 0 and {n_nodes - 1}: got {array.min()} to {array.max()}.")
+    return array.astype(np.intp)

@@ -1,0 +1,146 @@
+"""The features of all nodes as propagation sees them: dense, sparse, or the identity that is never built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.propagation.products import multiply
+
+ROW_NORMS = (None, "l1", "l2")
+
+
+class NodeFeatures:
+    """`diag(r) X`: features of all nodes, with the row normalisation kept apart so that X is never copied whole.
+
+    Parameters
+    ----------
+    X : ndarray or sparse array (n, d), or None
+        None is the identity matrix, the features of a graph that has none.
+    n_nodes : int, optional
+        Needed when X is None.
+    row_norm : {None, "l1", "l2"}
+        Divides every row by its norm before propagation; a zero row stays zero.
+    """
+
+    def __init__(self, X: Any, n_nodes: int | None = None, row_norm: str | None = None) -> None:
+        if row_norm not in ROW_NORMS:
+            raise InputError(f"row_norm must be None, 'l1' or 'l2': got {row_norm!r}.")
+        self.X = _canonical(X)
+        if self.X is None and n_nodes is None:
+            raise InputError("features may be left out only where there is a graph: got neither X nor a graph.")
+        self.n_nodes: int = self.X.shape[0] if self.X is not None else int(n_nodes or 0)
+        self.n_columns: int = self.n_nodes if self.X is None else self.X.shape[1]
+        self.dtype: np.dtype[Any] = np.dtype(np.float64 if self.X is None else self.X.dtype)
+        self.is_identity = self.X is None
+        self.is_sparse = self.X is None or sparse.issparse(self.X)
+        self.row_scale = None if self.X is None or row_norm is None else _inverse_norms(self.X, row_norm)
+
+    @property
+    def n_stored(self) -> int:
+        """Numbers that X holds: all cells of a dense one, stored entries of a sparse one."""
+        if self.X is None:
+            return self.n_nodes
+        return int(self.X.nnz if self.is_sparse else self.X.size)
+
+    def take(self, nodes: NDArray[np.intp] | None = None) -> Any:
+        """Rows of `diag(r) X` for the nodes, in their order; every row if none are named."""
+        if self.X is None:
+            eye = sparse.eye_array(self.n_nodes, format="csr")
+            return eye if nodes is None else eye[nodes]
+        block = self.X if nodes is None else self.X[nodes]
+        if self.row_scale is None:
+            return block
+        return scale_rows(block, self.row_scale if nodes is None else self.row_scale[nodes])
+
+    def left_multiply(self, block: Any, nodes: NDArray[np.intp]) -> Any:
+        """`block @ (diag(r) X)[nodes]` for a sparse block (m, len(nodes))."""
+        if self.X is None:
+            columns = nodes[block.indices]
+            result = sparse.csr_array((block.data, columns, block.indptr), shape=(block.shape[0], self.n_nodes))
+            result.sort_indices()
+            return result
+        if self.row_scale is not None:
+            factor = self.row_scale[nodes][block.indices]
+            block = sparse.csr_array((block.data * factor, block.indices, block.indptr), shape=block.shape)
+        everything = len(nodes) == self.n_nodes
+        return multiply(block, self.X if everything else self.X[nodes])
+
+    def matmul(self, V: NDArray[Any], nodes: NDArray[np.intp] | None = None) -> NDArray[Any]:
+        """`(diag(r) X)[nodes] @ V` (len(nodes), C). Cost: O(nnz(X) C)."""
+        if self.X is None:
+            return V if nodes is None else V[nodes]
+        product = np.asarray((self.X if nodes is None else self.X[nodes]) @ V)
+        if self.row_scale is not None:
+            product = product * (self.row_scale if nodes is None else self.row_scale[nodes])[:, None]
+        return product
+
+    def rmatmul(self, G: NDArray[Any]) -> NDArray[Any]:
+        """`(diag(r) X)^T @ G` (d, C). Cost: O(nnz(X) C)."""
+        if self.X is None:
+            return G
+        if self.row_scale is not None:
+            G = G * self.row_scale[:, None]
+        return np.asarray(self.X.T @ G)
+
+    def columns(self, start: int, stop: int) -> NDArray[Any]:
+        """Columns `start:stop` of `diag(r) X`, dense (n, stop - start)."""
+        if self.X is None:
+            block = np.zeros((self.n_nodes, stop - start))
+            block[np.arange(start, stop), np.arange(stop - start)] = 1.0
+            return block
+        part = self.X[:, start:stop]
+        dense = part.toarray() if self.is_sparse else np.asarray(part)
+        return dense if self.row_scale is None else dense * self.row_scale[:, None]
+
+
+def scale_rows(matrix: Any, factors: NDArray[Any]) -> Any:
+    """`diag(factors) @ matrix`, dense or csr, in a new array."""
+    if not sparse.issparse(matrix):
+        return matrix * factors[:, None]
+    per_entry = np.repeat(factors, np.diff(matrix.indptr))
+    return sparse.csr_array((matrix.data * per_entry, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _canonical(X: Any) -> Any:
+    """X as a float ndarray or csr_array, without a copy where it already is one; checked to be finite."""
+    if X is None:
+        return None
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        values = X.data
+    else:
+        X = values = np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(f"X must have two dimensions (nodes, features): got shape {X.shape}.")
+    if values.dtype.kind not in "fiub":
+        raise InputTypeError(
+            f"X must hold numbers: got dtype {values.dtype}; read_features turns columns of text into numbers."
+        )
+    if values.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+        return X
+    # One pass: the sum of a float array is finite unless an entry is not (or it overflows: then look closer).
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(values.sum(dtype=np.float64))
+    if suspicious and not np.isfinite(values).all():
+        kind = "NaN" if np.isnan(values).any() else "infinity"
+        raise InputError(f"X must be finite: got {kind}; fill or drop such values before (see impute=).")
+    return X
+
+
+def _inverse_norms(X: Any, row_norm: str) -> NDArray[Any]:
+    if sparse.issparse(X):
+        magnitude = abs(X) if row_norm == "l1" else X.multiply(X)
+        norms = np.asarray(magnitude.sum(axis=1)).ravel()
+    elif row_norm == "l1":
+        norms = np.abs(X).sum(axis=1)
+    else:
+        norms = np.einsum("ij,ij->i", X, X)
+    if row_norm == "l2":
+        norms = np.sqrt(norms)
+    return np.divide(1.0, norms, out=np.ones_like(norms), where=norms > 0).astype(X.dtype, copy=False)

@@ -1,0 +1,99 @@
+"""Propagation as a step of a scikit-learn pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sgclearn.errors import InputError
+from sgclearn.operators.operator import check_operator_choice
+from sgclearn.propagation.propagate import check_n_hops, propagate
+from sgclearn.propagation.source import NodeFeatures
+
+if TYPE_CHECKING:
+    from sgclearn.graph import Graph
+
+
+class SGCTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turn features X into `S^K X`, for pipelines.
+
+    Parameters
+    ----------
+    graph : Graph, optional
+        The graph whose nodes are the rows of X. It may also be given to `fit` and `transform`, which is how
+        another graph is transformed. Without one S = I: rows pass through.
+    n_hops : int >= 0, default 2
+    normalization : {"sym", "rw", "cheby"}, default "sym"
+    gamma : float >= 0, optional
+    row_norm : {None, "l1", "l2"}
+    memory_limit : int, str or None
+
+    Notes
+    -----
+    Cross-validation slices the rows of X, and a graph cannot be sliced without changing it: propagate all nodes
+    first, split after.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sgclearn import Graph, SGCTransformer
+    >>> graph = Graph.from_edges([(0, 1), (2, 3)])
+    >>> X = np.array([[1.0], [0.0], [-1.0], [0.0]])
+    >>> model = make_pipeline(SGCTransformer(graph), LogisticRegression()).fit(X, [1, 1, 0, 0])
+    >>> model.predict(X)
+    array([1, 1, 0, 0])
+    """
+
+    def __init__(
+        self,
+        graph: Graph | None = None,
+        n_hops: int = 2,
+        *,
+        normalization: str = "sym",
+        gamma: float | None = None,
+        row_norm: str | None = None,
+        memory_limit: int | float | str | None = None,
+    ) -> None:
+        self.graph = graph
+        self.n_hops = n_hops
+        self.normalization = normalization
+        self.gamma = gamma
+        self.row_norm = row_norm
+        self.memory_limit = memory_limit
+
+    def fit(self, X: Any, y: Any = None, graph: Graph | None = None) -> SGCTransformer:
+        """Check the settings and remember the number of features; there is nothing to learn."""
+        check_n_hops(self.n_hops)
+        check_operator_choice(self.normalization, self.gamma)
+        validate_data(self, X, accept_sparse="csr", dtype=["float64", "float32"])
+        self.uses_graph_ = graph is not None or self.graph is not None
+        return self
+
+    def transform(self, X: Any, graph: Graph | None = None) -> Any:
+        """`S^K X` on the graph given here, or on the transformer's own."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=["float64", "float32"], reset=False)
+        graph = self.graph if graph is None else graph
+        if graph is None:
+            if self.uses_graph_:
+                raise InputError("transform needs a graph because fit had one: pass graph= with one node per row of X.")
+            return NodeFeatures(X, row_norm=self.row_norm).take()
+        return propagate(
+            X,
+            graph,
+            self.n_hops,
+            normalization=self.normalization,
+            gamma=self.gamma,
+            row_norm=self.row_norm,
+            memory_limit=self.memory_limit,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.requires_fit = True
+        return tags

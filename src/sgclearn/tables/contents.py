@@ -1,0 +1,103 @@
+"""The bytes of a text file: mapped or unpacked, and looked over before they are parsed."""
+
+from __future__ import annotations
+
+import io
+import mmap
+import zlib
+from pathlib import Path
+from typing import TypeAlias
+
+from sgclearn.errors import DataFileError
+
+Content: TypeAlias = bytes | mmap.mmap
+
+_FIRST_LOOK = 1 << 20
+_MOST_LINES = 400
+_BOM = b"\xef\xbb\xbf"
+
+
+def content(path: Path) -> Content:
+    """Map a file into memory, or unpack it there."""
+    try:
+        if path.is_dir():
+            raise DataFileError(f"{path} must be a file: got a folder; name a file inside it.")
+        packed = path.suffix.lower()
+        if packed in {".gz", ".bz2", ".xz"}:
+            return _unpacked(path, packed)
+        with path.open("rb") as stream:
+            if not path.is_file() or path.stat().st_size == 0:
+                return stream.read()
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        raise DataFileError(f"{path} must be an existing file: got nothing there; check the path.") from None
+    except OSError as error:
+        raise DataFileError(f"{path} must be readable: got {error.strerror or error}.") from None
+
+
+def _unpacked(path: Path, suffix: str) -> bytes:
+    import bz2
+    import gzip
+    import lzma
+
+    packed = path.read_bytes()
+    unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}[suffix]
+    try:
+        return unpack(packed)
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+        raise DataFileError(
+            f"{path} must be a whole {suffix} file, and could not be unpacked ({error}): fetch it again."
+        ) from None
+
+
+def first_row(text: Content) -> int:
+    """Offset of the first line that is neither empty nor a comment."""
+    start = len(_BOM) if text[:3] == _BOM else 0
+    while start < len(text):
+        end = text.find(b"\n", start)
+        end = len(text) if end < 0 else end + 1
+        line = text[start:end].strip()
+        if line and not line.startswith((b"#", b"%")):
+            return start
+        start = end
+    return start
+
+
+def first_lines(path: Path, text: Content, start: int) -> tuple[list[str], bool]:
+    """First whole lines of the file, at least three, and whether they are all of it."""
+    size = _FIRST_LOOK
+    while True:
+        sample = text[start : start + size]
+        complete = start + size >= len(text)
+        if complete or sample.count(b"\n") > 3:
+            break
+        size *= 4
+    if not complete:
+        sample = sample[: sample.rfind(b"\n") + 1]
+    try:
+        lines = list(io.StringIO(sample.decode("utf-8"), newline=None))
+        return lines[:_MOST_LINES], complete and len(lines) <= _MOST_LINES
+    except UnicodeDecodeError:
+        raise not_text(path) from None
+
+
+def count_quotes(text: Content) -> int:
+    """How many quotation marks there are."""
+    if text.find(b'"') < 0:
+        return 0
+    return sum(text[at : at + _FIRST_LOOK].count(b'"') for at in range(0, len(text), _FIRST_LOOK))
+
+
+def single_spaces(text: bytes) -> bytes:
+    """Turn every run of spaces and tabs into one space and strip the lines, without a loop over them."""
+    text = text.replace(b"\t", b" ").replace(b"\r\n", b"\n")
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def not_text(path: Path) -> DataFileError:
+    """Give the error for a file that is not text."""
+    return DataFileError(
+        f"{path} must be UTF-8 text or Parquet: got bytes that are neither; save it as UTF-8."
+    )
