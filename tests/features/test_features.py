@@ -332,17 +332,15 @@ def test_align_names_the_first_node_without_features() -> None:
         features.align(path_graph("a", "b", "c"))
 
 
-def test_align_names_both_types_of_ids() -> None:
-    strings = Features.from_matrix(np.ones((2, 1)), ids=["12", "7"])
-    with pytest.raises(
-        InputError, match=r"graph has integers such as 12 and the features have strings such as '12'"
-    ):
-        strings.align(path_graph(12, 7))
-    integers = Features.from_matrix(np.ones((2, 1)), ids=[12, 7])
-    with pytest.raises(
-        InputError, match=r"graph has strings such as '12' and the features have integers such as 12"
-    ):
-        integers.align(path_graph("12", "7"))
+def test_align_takes_integers_and_their_spelling_for_the_same_id() -> None:
+    X = [[1.0], [2.0]]
+    strings = Features.from_matrix(X, ids=["12", "7"])
+    np.testing.assert_array_equal(strings.align(path_graph(7, 12)), [[2], [1]])
+    integers = Features.from_matrix(X, ids=[12, 7])
+    np.testing.assert_array_equal(integers.align(path_graph("7", "12")), [[2], [1]])
+    unusual = Features.from_matrix(X, ids=["12", "007"])
+    with pytest.raises(InputError, match=r"1 of 2 nodes have none, the first is 7"):
+        unusual.align(path_graph(7, 12))
 
 
 def test_align_without_ids_needs_a_row_a_node() -> None:

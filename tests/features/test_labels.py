@@ -110,12 +110,9 @@ def test_labels_name_an_id_that_the_graph_has_not() -> None:
         labels.align(GRAPH)
 
 
-def test_labels_name_both_types_of_ids() -> None:
-    graph = Graph.from_edges([("12", "7")])
-    with pytest.raises(
-        InputError, match=r"graph has strings such as '12' and the labels have integers such as 7"
-    ):
-        Labels([7], [1]).align(graph)
+def test_labels_take_integers_and_their_spelling_for_the_same_id() -> None:
+    assert Labels([7], [1]).align(Graph.from_edges([("12", "7")])).tolist() == [-1, 1]
+    assert Labels(["7"], [1]).align(Graph.from_edges([(6, 7)], nodes=[6, 7])).tolist() == [-1, 1]
 
 
 def test_labels_without_splits_have_none_to_choose() -> None:

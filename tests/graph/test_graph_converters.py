@@ -142,6 +142,12 @@ def test_from_pandas_takes_integers_for_ids() -> None:
     assert Graph.from_pandas(table, nodes=[10**9, 101, 7, 1]).n_nodes == 4
 
 
+def test_from_pandas_takes_a_frame_without_rows() -> None:
+    empty = pd.DataFrame({"source": [], "target": []})
+    assert Graph.from_pandas(empty).n_nodes == 0
+    assert Graph.from_pandas(empty, nodes=["a"]).n_isolated == 1
+
+
 def test_from_pandas_refuses_missing_endpoints_and_weights() -> None:
     with pytest.raises(InputError, match="column 'source' must have no missing id"):
         Graph.from_pandas(pd.DataFrame({"source": ["a", None], "target": ["b", "c"]}))

@@ -122,7 +122,7 @@ def test_arrays_of_other_types_are_refused() -> None:
 
 
 def test_unhashable_ids_are_refused() -> None:
-    with pytest.raises(InputError, match="hashable"):
+    with pytest.raises(InputTypeError, match="hashable"):
         Graph.from_edges([[1], [2]], [[2], [3]])
     with pytest.raises(InputTypeError, match="hashable"):
         NodeIds([[1], [2]])

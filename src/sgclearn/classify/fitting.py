@@ -125,7 +125,12 @@ class PreparedFit:
         )
         if settings.solver == "lbfgs":
             return minimize_lbfgs(
-                objective, start, tol=settings.tol, max_iter=settings.iterations, on_iteration=on_iteration
+                objective,
+                start,
+                tol=settings.tol,
+                max_iter=settings.iterations,
+                newton_first=self.space is not None,
+                on_iteration=on_iteration,
             )
         rng = np.random.default_rng(settings.seed)
         if settings.solver == "adam":

@@ -29,7 +29,12 @@ Array = NDArray[np.float64]
 
 
 class Link(Protocol):
-    """From logits to probabilities, and the loss that goes with them."""
+    """From logits to probabilities, and the loss that goes with them.
+
+    `curvature_bound` is the largest eigenvalue that `K_P` can have at any P.
+    """
+
+    curvature_bound: float
 
     @staticmethod
     def probabilities(logits: Array) -> Array:
@@ -49,6 +54,8 @@ class Link(Protocol):
 
 class Softmax:
     """One class of C."""
+
+    curvature_bound = 0.5
 
     @staticmethod
     def probabilities(logits: Array) -> Array:
@@ -75,6 +82,8 @@ class Softmax:
 
 class Sigmoid:
     """Any number of C labels at once."""
+
+    curvature_bound = 0.25
 
     @staticmethod
     def probabilities(logits: Array) -> Array:
@@ -150,3 +159,17 @@ class Objective:
     def hessian_product(self, P: Array, U: Array) -> Array:
         """`H U` (d + 1, C) at the point whose probabilities are P."""
         return self.pull_back(self.weights * self.link.curvature(P, self.logits(U))) + self.decay * U
+
+    def hessian_diagonal_bound(self) -> Array:
+        """An upper bound on the diagonal of the Hessian (d + 1, 1), the same at every W.
+
+        `bound * sum_i w_i z_ij^2 + a_j`; ones where the entries of the design are never formed.
+        """
+        squares = self.design.squares(self.weights[:, 0])
+        if squares is None:
+            return np.ones((self.shape[0], 1))
+        if self.intercept:
+            squares = np.append(squares, 1.0)
+        bound = self.link.curvature_bound * squares[:, None] + self.decay
+        # A column of zeros without weight decay has no curvature at all, and no gradient either.
+        return np.where(bound > 0, bound, 1.0)

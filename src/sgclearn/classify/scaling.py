@@ -86,6 +86,15 @@ class ScaledDesign:
         """Some of the rows, scaled alike."""
         return ScaledDesign(self.design.subset(batch), self.scaling)
 
+    def squares(self, weights: Array) -> Array | None:
+        """`s^2 (sum w z^2 - 2 t sum w z + t^2 sum w)`, from the unscaled sums."""
+        raw = self.design.squares(weights)
+        if raw is None:
+            return None
+        shift = self.scaling.shift
+        first = self.design.rmatmul(weights[:, None])[:, 0]
+        return self.scaling.factor**2 * np.maximum(raw - 2 * shift * first + shift**2 * weights.sum(), 0.0)
+
 
 def used_columns(design: Design) -> NDArray[np.intp] | None:
     """Columns of an explicit design that are not zero for every sample; None where that is not known cheaply."""

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.features.alignment import check_same_type, index_ids
+from sgclearn.features.alignment import index_ids
 from sgclearn.features.frames import as_arrow, index_is_id, is_pandas, named_id, split_ids
-from sgclearn.graph.ids import NodeIds
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
@@ -166,7 +165,6 @@ class Labels:
         return mask
 
     def _positions(self, graph: Graph) -> NDArray[np.intp]:
-        check_same_type(graph.node_ids, NodeIds(self.ids), "labels")
         positions = graph.node_ids.lookup(self.ids)
         unknown = np.flatnonzero(positions < 0)
         if unknown.size:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from sgclearn.errors import InputError, InputTypeError
-from sgclearn.features.alignment import check_same_type, index_ids
+from sgclearn.features.alignment import index_ids
 from sgclearn.features.columns import Impute
 from sgclearn.features.encoding import Encoding, Matrix
 from sgclearn.features.frames import split_ids
@@ -189,8 +189,7 @@ class Features:
         Raises
         ------
         InputError
-            If a node has no features, if the ids are of different types (12 and '12'), or, without ids, if
-            the number of rows is not the number of nodes.
+            If a node has no features, or, without ids, if the number of rows is not the number of nodes.
         """
         if self._index is None:
             if self.matrix.shape[0] != graph.n_nodes:
@@ -199,7 +198,6 @@ class Features:
                     f"{graph.n_nodes} nodes; give the ids of the rows."
                 )
             return self.matrix
-        check_same_type(graph.node_ids, self._index, "features")
         rows = self._index.lookup(graph.ids)
         missing = np.flatnonzero(rows < 0)
         if missing.size:

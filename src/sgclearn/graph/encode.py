@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.graph.ids import Ids, NodeIds
+from sgclearn.graph.ids import Ids, NodeIds, unhashable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,24 +34,42 @@ def encode_ids(source: Ids, target: Ids) -> tuple[NDArray[np.int64], NDArray[np.
     if len(items) >= _MANY and set(map(type, items)) == {str}:
         import pyarrow as pa
 
-        return encode_strings(pa.chunked_array([pa.array(items, pa.large_string())]))
+        columns = (pa.chunked_array([pa.array(ids.tolist(), pa.large_string())]) for ids in (source, target))
+        return encode_strings(*columns)
     index: dict[Any, int] = {}
     try:
         flat = np.fromiter((index.setdefault(item, len(index)) for item in items), np.int64, len(items))
     except TypeError as error:
-        raise InputError(f"node ids must be hashable ({error}): use integers, strings or tuples.") from None
+        raise unhashable(error) from None
     return _by_appearance(flat, np.fromiter(index, dtype=object, count=len(index)))
 
 
-def encode_strings(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64], Ids]:
-    """Number the distinct strings of a column that holds all sources, then all targets."""
-    encoded = column.dictionary_encode()
-    chunks = encoded.chunks
-    flat = np.concatenate(
-        [chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks] or [np.empty(0, int)]
-    )
-    values = chunks[0].dictionary.to_pylist() if chunks else []
-    return _by_appearance(flat, np.fromiter(values, dtype=object, count=len(values)))
+def encode_strings(
+    source: pa.ChunkedArray, target: pa.ChunkedArray
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Ids]:
+    """Number the distinct strings of two columns of the same type; see `encode_ids`."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    import pyarrow as pa
+
+    # Hashing tens of millions of strings is most of the time it takes to read a graph: a thread a column.
+    with ThreadPoolExecutor(2) as pool:
+        columns = list(pool.map(_codes_and_strings, (source, target)))
+    joined = pa.concat_arrays([strings for _, strings in columns]).dictionary_encode()
+    numbers = joined.indices.to_numpy()
+    of_source, of_target = np.split(numbers, [len(columns[0][1])])
+    flat = np.concatenate([of_source[columns[0][0]], of_target[columns[1][0]]])
+    names = joined.dictionary.to_pylist()
+    return _by_appearance(flat, np.fromiter(names, dtype=object, count=len(names)))
+
+
+def _codes_and_strings(column: pa.ChunkedArray) -> tuple[NDArray[Any], pa.Array]:
+    import pyarrow as pa
+
+    chunks = column.dictionary_encode().chunks
+    if not chunks:
+        return np.empty(0, dtype=np.int64), pa.array([], column.type)
+    return np.concatenate([chunk.indices.to_numpy() for chunk in chunks]), chunks[0].dictionary
 
 
 def _by_appearance(flat: NDArray[Any], values: Ids) -> tuple[NDArray[np.int64], NDArray[np.int64], Ids]:

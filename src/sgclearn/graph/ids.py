@@ -113,7 +113,7 @@ class NodeIds:
         try:
             return np.fromiter((index.get(item, -1) for item in items), dtype=np.intp, count=len(asked))
         except TypeError as error:
-            raise _unhashable(error) from None
+            raise unhashable(error) from None
 
     def positions(self, ids: ArrayLike | Iterable[Any]) -> NDArray[np.intp]:
         """Positions of ids, shape (m,); an unknown id is an error that names it."""
@@ -153,7 +153,7 @@ class NodeIds:
             try:
                 index = {value: position for position, value in enumerate(self.values.tolist())}
             except TypeError as error:
-                raise _unhashable(error) from None
+                raise unhashable(error) from None
             object.__setattr__(self, "_index", index)
         return self._index  # type: ignore[no-any-return]
 
@@ -268,7 +268,8 @@ def _not_whole(value: float, position: int, what: str) -> InputError:
     )
 
 
-def _unhashable(error: TypeError) -> InputTypeError:
+def unhashable(error: TypeError) -> InputTypeError:
+    """Give the error for ids that cannot be looked up."""
     return InputTypeError(f"ids must be hashable ({error}): use integers, strings or tuples.")
 
 

@@ -166,8 +166,7 @@ def _encode(left: pa.ChunkedArray, right: pa.ChunkedArray) -> tuple[NDArray[Any]
         return encode_ids(columns[0].to_numpy(), columns[1].to_numpy())
     if all(pt.is_string(kind) or pt.is_large_string(kind) or kind == pa.int64() for kind in kinds):
         common = left.type if left.type == right.type else pa.large_string()
-        chunks = [*left.cast(common).chunks, *right.cast(common).chunks]
-        return encode_strings(pa.chunked_array(chunks, common))
+        return encode_strings(left.cast(common), right.cast(common))
     return encode_ids(as_ids(columns[0].to_pylist(), "source"), as_ids(columns[1].to_pylist(), "target"))
 
 

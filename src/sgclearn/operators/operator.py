@@ -22,13 +22,13 @@ class Operator:
 
     With `D` the diagonal of row sums of `A` and `D~ = D + gamma I`:
 
-    ========== ============================ ================== ================== ============
-    name       S                            L                  R                  c
-    ========== ============================ ================== ================== ============
-    ``sym``    `D~^-1/2 (A + gamma I) D~^-1/2`  `D~^-1/2`      `D~^-1/2`          `gamma / d~`
-    ``rw``     `D~^-1 (A + gamma I)`        `D~^-1`            `I`                `gamma / d~`
-    ``cheby``  `I + D^-1/2 A D^-1/2`        `D^-1/2`           `D^-1/2`           `1`
-    ========== ============================ ================== ================== ============
+    ========== ================================ ============ ============ =============
+    name       S                                L            R            c
+    ========== ================================ ============ ============ =============
+    ``sym``    `D~^-1/2 (A + gamma I) D~^-1/2`  `D~^-1/2`    `D~^-1/2`    `gamma / d~`
+    ``rw``     `D~^-1 (A + gamma I)`            `D~^-1`      `I`          `gamma / d~`
+    ``cheby``  `I + D^-1/2 A D^-1/2`            `D^-1/2`     `D^-1/2`     `1`
+    ========== ================================ ============ ============ =============
 
     The paper's five matrices are ``sym`` and ``rw`` with gamma 0 (plain) or 1 (augmented), and ``cheby``.
 
@@ -102,8 +102,9 @@ class Operator:
         everything = len(nodes) == self.n_nodes and np.array_equal(nodes, np.arange(self.n_nodes))
         adjacency = self.graph.to_scipy()
         block = adjacency if everything else adjacency[nodes]
-        row_of_entry = np.repeat(nodes, np.diff(block.indptr))
-        values = block.data * self.left[row_of_entry] * self.right[block.indices]
+        values = np.repeat(self.left[nodes], np.diff(block.indptr))
+        values *= block.data
+        values *= self.right[block.indices]
         scaled = sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
         if self.gamma != 0:
             loops = (self.diagonal[nodes], (np.arange(len(nodes)), nodes))
@@ -124,10 +125,11 @@ def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str,
         return normalization, None
     if gamma is None:
         return normalization, 1.0
-    if isinstance(gamma, bool) or not np.isscalar(gamma) or not np.isreal(gamma):
-        raise InputError(f"gamma must be a number >= 0: got {gamma!r}.")
-    if not np.isfinite(gamma) or gamma < 0:
-        raise InputError(f"gamma must be a number >= 0: got {gamma!r}; 0 adds no self-loops, 1 is the default.")
+    is_number = isinstance(gamma, (int, float, np.integer, np.floating)) and not isinstance(gamma, bool)
+    if not is_number or not 0 <= gamma < np.inf:
+        raise InputError(
+            f"gamma must be a number >= 0: got {gamma!r}; 0 adds no self-loops, 1 is the default."
+        )
     return normalization, float(gamma)
 
 
@@ -139,13 +141,12 @@ def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _warn_about_loops(graph: Graph, gamma: float) -> None:
     if gamma == 0 or graph.n_self_loops == 0:
         return
-    indices = np.asarray(graph.indices)
     row_of_entry = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-    first = [str(graph.ids[node]) for node in row_of_entry[row_of_entry == indices][:3]]
+    looped = row_of_entry[row_of_entry == graph.indices]
+    names = ", ".join(str(graph.ids[node]) for node in looped[:3]) + (", ..." if len(looped) > 3 else "")
     warnings.warn(
-        f"{graph.n_self_loops} nodes have self-loops in the data ({', '.join(first)}"
-        f"{', ...' if graph.n_self_loops > 3 else ''}) and gamma={gamma:g} adds another to each: build the "
-        "graph with self_loops='drop' if that is not meant.",
+        f"self-loops in the data at {len(looped):,} of {graph.n_nodes:,} nodes ({names}) stay and "
+        f"gamma={gamma:g} adds another to each: build the graph with self_loops='drop' if that is not meant.",
         SgclearnWarning,
         stacklevel=3,
     )

@@ -44,6 +44,10 @@ class Design(Protocol):
         """`Z[batch]` as a design of its own."""
         ...
 
+    def squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """`sum_i w_i z_ij^2` of every column (d,), or None where the entries are never formed."""
+        ...
+
 
 class ExplicitDesign:
     """Z in memory, dense or sparse."""
@@ -76,6 +80,12 @@ class ExplicitDesign:
     def subset(self, batch: NDArray[np.intp]) -> Design:
         """`Z[batch]`."""
         return ExplicitDesign(self.Z[batch])
+
+    def squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """`sum_i w_i z_ij^2` (d,)."""
+        if self.is_sparse:
+            return np.asarray(self.Z.multiply(self.Z).T @ weights)
+        return np.einsum("ij,ij,i->j", self.Z, self.Z, weights)
 
 
 class ImplicitDesign:
@@ -135,6 +145,10 @@ class ImplicitDesign:
     def subset(self, batch: NDArray[np.intp]) -> Design:
         """The rows of some of the nodes, still implicit, with a smaller neighbourhood."""
         return ImplicitDesign(self.operator, self.features, self.nodes[batch], self.n_hops)
+
+    def squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """None: the entries of Z are never formed."""
+        return None
 
 
 def build_designs(

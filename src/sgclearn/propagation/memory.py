@@ -1,9 +1,11 @@
-"""How much memory a computation may use: an argument, an environment variable, or what the machine has left."""
+"""How much memory a computation may use: an argument, an environment variable, or what is left."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
+from numbers import Real
 from pathlib import Path
 
 from sgclearn.errors import InputError
@@ -29,8 +31,10 @@ def memory_limit_bytes(limit: int | float | str | None = None) -> int:
         return int(_available_bytes() * _SHARE)
     if isinstance(limit, str):
         return _parse(limit)
-    if isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0:
-        raise InputError(f"memory_limit must be a positive number of bytes or a text such as '4GB': got {limit!r}.")
+    if isinstance(limit, bool) or not isinstance(limit, Real) or not 1 <= limit < math.inf:
+        raise InputError(
+            f"memory_limit must be a positive number of bytes or a text such as '4GB': got {limit!r}."
+        )
     return int(limit)
 
 
@@ -52,9 +56,12 @@ def format_bytes(count: float) -> str:
 def _parse(text: str) -> int:
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
     unit = _UNITS.get(match.group(2).upper()) if match else None
-    if match is None or unit is None or float(match.group(1)) <= 0:
-        raise InputError(f"memory_limit must look like '4GB' or '500MiB': got {text!r}.")
-    return int(float(match.group(1)) * unit)
+    count = int(float(match.group(1)) * unit) if match and unit else 0
+    if count < 1:
+        raise InputError(
+            f"memory_limit (or {ENVIRONMENT_VARIABLE}) must look like '4GB' or '500MiB': got {text!r}."
+        )
+    return count
 
 
 def _available_bytes() -> int:
@@ -79,8 +86,10 @@ def _meminfo_available(path: Path) -> int | None:
 def _cgroup_left(folder: Path) -> int | None:
     """Memory left to a container, which /proc/meminfo does not know of."""
     try:
-        limit = (folder / "memory.max").read_text().strip()
+        limit = int((folder / "memory.max").read_text())  # "max" means none, and is no number
         used = int((folder / "memory.current").read_text())
+        cached = re.search(r"^inactive_file (\d+)$", (folder / "memory.stat").read_text(), re.MULTILINE)
     except (OSError, ValueError):
         return None
-    return None if limit == "max" else max(int(limit) - used, 1)
+    # Files that the system keeps in memory count as used, but give way.
+    return max(limit - used + (int(cached.group(1)) if cached else 0), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def hop_sets(graph: Graph, rows: NDArray[np.intp], n_hops: int) -> list[NDArray[
     sets = [np.asarray(rows, dtype=np.intp)]
     reached = np.zeros(graph.n_nodes, dtype=bool)
     reached[sets[0]] = True
-    adjacency = graph.to_scipy()
+    adjacency = graph.to_scipy(np.bool_)
     fresh = sets[0]
     for _ in range(n_hops):
         before = int(np.count_nonzero(reached))
@@ -37,9 +38,10 @@ def hop_blocks(operator: Operator, sets: list[NDArray[np.intp]], dtype: DTypeLik
     """Blocks `B_k = S[F_k, F_{k+1}]`, so that `(S^K X)[F_0] = B_0 B_1 ... B_{K-1} X[F_K]`."""
     blocks: list[Any] = []
     position = np.zeros(operator.n_nodes, dtype=operator.graph.indices.dtype)
-    for k, (nodes, columns) in enumerate(zip(sets[:-1], sets[1:], strict=True)):
-        if k and len(nodes) == len(sets[k - 1]) == operator.n_nodes and _ascending(sets[k - 1]):
-            blocks.append(blocks[-1])  # everything is reached: the same S again, not a copy
+    for k, (nodes, columns) in enumerate(pairwise(sets)):
+        # Sets are nested, so equal sizes are equal sets (the rows themselves may be in another order).
+        if k and len(sets[k - 1]) == len(columns) and _ascending(sets[k - 1]):
+            blocks.append(blocks[-1])  # nothing new is reached: the same block again, not a copy
             continue
         block = operator.rows(nodes, dtype)
         if len(columns) < operator.n_nodes:

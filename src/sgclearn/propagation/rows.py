@@ -78,8 +78,9 @@ def _right_first(
         on_hop(k, len(blocks))
         if k in hops:
             nodes = sets[-1 - k]
-            # Node sets grow with the hops, so the rows are always among the nodes at hand.
-            yield k, H if nodes is rows else H[_positions(nodes, rows)]
+            # Node sets are nested, so the rows are always among the nodes at hand, and a set ascends
+            # unless it is the rows themselves.
+            yield k, H if np.array_equal(nodes, rows) else H[np.searchsorted(nodes, rows)]
 
 
 def _left_first(
@@ -99,13 +100,6 @@ def _left_first(
         on_hop(k, len(blocks))
         if k in hops:
             yield k, features.left_multiply(power, sets[k])
-
-
-def _positions(nodes: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Where the rows stand in a node set (the set ascends unless it is the rows themselves)."""
-    if len(nodes) == len(rows) and np.array_equal(nodes, rows):
-        return np.arange(len(rows))
-    return np.searchsorted(nodes, rows)
 
 
 def _no_progress(done: int, of: int) -> None:
