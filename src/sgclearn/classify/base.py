@@ -118,8 +118,6 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         settings = self._settings()
         counted = sample_weight > 0
         rows, Y, sample_weight = rows[counted], Y[counted], sample_weight[counted]
-        if len(rows) == 0:
-            raise InputError("sample_weight leaves no labelled node: got zeros only; give one of them a weight.")
         self.plan_ = make_plan(
             operator,
             features,

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from sgclearn.classify.base import BaseSGC, check_weight_decay
 from sgclearn.classify.labels import (
+    as_labels,
     check_sample_weight,
     class_weight_factors,
     encode_classes,
@@ -41,7 +42,7 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         """Rows of the labelled nodes and the code of each; sets `classes_`."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        y = column_or_1d(np.asarray(y), warn=True)
+        y = column_or_1d(as_labels(y), warn=True)
         if len(y) != features.n_nodes:
             raise InputError(
                 f"y must have one label per row of X: got {len(y):,} labels and {features.n_nodes:,} rows; "
@@ -54,7 +55,7 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         return np.flatnonzero(known), codes
 
     def _weights(self, sample_weight: Any, rows: NDArray[np.intp], codes: NDArray[np.intp], n: int) -> Any:
-        weights = check_sample_weight(sample_weight, n)[rows]
+        weights = check_sample_weight(sample_weight, n, rows)
         return weights * class_weight_factors(self.class_weight, self.classes_, codes, weights)
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
@@ -88,7 +89,8 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         -----
         Cost: O(nnz(X) C + K nnz(S) C), because `(S^K X) Theta = S^K (X Theta)`.
         """
-        return np.asarray(self.classes_[self._logits(X, graph, nodes).argmax(axis=1)])
+        logits = self._logits(X, graph, nodes)
+        return np.asarray(self.classes_[logits.argmax(axis=1)])
 
     def _transduce(self, features: NodeFeatures, operator: Any) -> None:
         self.transduction_ = self.classes_[self._logits_of(features, operator).argmax(axis=1)]
@@ -121,7 +123,7 @@ class SGCClassifier(SoftmaxPrediction):
     class_weight : None, "balanced" or dict
     max_iter : int, optional
         Iterations of "lbfgs" (1000 if not given), epochs of "adam" and "sgd" (100).
-    tol : float, default 1e-8
+    tol : float, default 1e-10
         "lbfgs" stops when the gradient norm is `tol` times its norm at zero weights.
     learning_rate : float, optional
         Of "adam" (0.2) and "sgd" (1, relative to the scale of the features).
@@ -180,7 +182,7 @@ class SGCClassifier(SoftmaxPrediction):
         penalize_intercept: bool = True,
         class_weight: Any = None,
         max_iter: int | None = None,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
         learning_rate: float | None = None,
         batch_size: int = 256,
         random_state: int | None = 2019,

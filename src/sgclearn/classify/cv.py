@@ -107,7 +107,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         penalize_intercept: bool = True,
         class_weight: Any = None,
         max_iter: int | None = None,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
         learning_rate: float | None = None,
         batch_size: int = 256,
         random_state: int | None = 2019,
@@ -175,7 +175,9 @@ class SGCClassifierCV(SoftmaxPrediction):
             held_out = np.isin(rows, self._validation_nodes(validation, rows, features.n_nodes))
             folds = [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
             learned_from = np.arange(len(rows)) if self.refit_with_validation else folds[0][0]
-        problems = self._problems(features, graph, operators, hops, rows, Y, weights, folds, settings, min(decays))
+        problems = self._problems(
+            features, graph, operators, hops, rows, Y, weights, folds, settings, min(decays), len(decays)
+        )
         total = len(operators) * len(hops) * len(decays)
         step = on_step or (lambda done, of: None)
         with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
@@ -253,12 +255,23 @@ class SGCClassifierCV(SoftmaxPrediction):
         folds: list[Fold],
         settings: SolverSettings,
         smallest_decay: float,
+        n_decays: int,
     ) -> Iterator[tuple[str, float | None, int, FoldProblems]]:
         """The problems of every operator and number of hops; for one operator all hops come in one pass."""
+        # Formed once, the rows serve every fold, weight decay and number of hops.
+        solves = len(hops) * len(folds) * (self.n_trials if self.search == "tpe" else n_decays)
+        evaluations = solves * (settings.iterations if settings.solver != "lbfgs" else 100)
         for normalization, gamma in operators:
             operator = None if graph is None else Operator(graph, normalization, gamma)
             plan = make_plan(
-                operator, features, rows, hops[-1], Y.shape[1], plan=self.plan, memory_limit=self.memory_limit
+                operator,
+                features,
+                rows,
+                hops[-1],
+                Y.shape[1],
+                evaluations=evaluations,
+                plan=self.plan,
+                memory_limit=self.memory_limit,
             )
             for k, design in build_designs(operator, features, rows, hops, plan.chosen):
                 folds_of_k = FoldProblems(design, Y, weights, folds, settings, smallest_decay, self.scoring)

@@ -36,7 +36,7 @@ class SolverSettings:
     fit_intercept: bool = True
     penalize_intercept: bool = True
     max_iter: int | None = None
-    tol: float = 1e-8
+    tol: float = 1e-10
     learning_rate: float | None = None
     batch_size: int = 256
     seed: int | None = None
@@ -47,7 +47,7 @@ class SolverSettings:
         if self.max_iter is not None and not self.max_iter >= 1:
             raise InputError(f"max_iter must be a whole number >= 1 or None: got {self.max_iter!r}.")
         if not self.tol > 0:
-            raise InputError(f"tol must be positive: got {self.tol!r}; the default is 1e-8.")
+            raise InputError(f"tol must be positive: got {self.tol!r}; the default is 1e-10.")
         if self.learning_rate is not None and self.solver == "lbfgs":
             raise InputError(
                 f"solver='lbfgs' takes no learning_rate: got {self.learning_rate!r}; leave it out or choose 'adam'."

@@ -10,6 +10,16 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError
 
 
+def as_labels(y: Any) -> NDArray[Any]:
+    """Labels as an array that keeps what each one is: a list of texts and numbers must not become all texts."""
+    array = np.asarray(y)
+    if array.dtype.kind == "U" and isinstance(y, (list, tuple)) and not all(isinstance(v, str) for v in y):
+        array = np.asarray(y, dtype=object)
+    if array.dtype.kind == "f" and np.isinf(array).any():
+        raise InputError("Input y contains infinity or a value too large for a label; mark unlabelled nodes with NaN.")
+    return array
+
+
 def labelled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     """Which nodes have a label: not `unlabeled`, and never None, NaN or, among texts, the empty text."""
     if y.dtype.kind == "O":
@@ -57,16 +67,16 @@ def encode_classes(y: NDArray[Any], known: NDArray[np.bool_]) -> tuple[NDArray[A
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
-            f"y must name at least two classes among its labelled nodes: got one class, {classes[0]!r}; "
+            f"y must name at least two classes among its labelled nodes: got one class, {classes.tolist()[0]!r}; "
             "label a node of another class."
         )
     return classes, codes.ravel()
 
 
-def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
-    """Finite, non-negative weights, one a row; ones if there are none."""
+def check_sample_weight(sample_weight: Any, n: int, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Finite, non-negative weights of the labelled rows, not all zero; ones if there are none."""
     if sample_weight is None:
-        return np.ones(n)
+        return np.ones(len(rows))
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
@@ -74,7 +84,9 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
         raise InputError(f"sample_weight must have one entry a row of X: got shape {weights.shape}, not ({n},).")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise InputError(f"sample_weight must be finite and >= 0: got {weights.min()} to {weights.max()}.")
-    return weights
+    if not weights[rows].any():
+        raise InputError("sample_weight leaves no labelled node: got zeros only; give one of them a weight.")
+    return np.asarray(weights[rows])
 
 
 def class_weight_factors(

@@ -62,7 +62,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         fit_intercept: bool = True,
         penalize_intercept: bool = True,
         max_iter: int | None = None,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
         learning_rate: float | None = None,
         batch_size: int = 256,
         random_state: int | None = 2019,
@@ -89,23 +89,23 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.memory_limit = memory_limit
 
     def fit(
-        self, X: Any, Y: Any, graph: Graph | None = None, sample_weight: Any = None
+        self, X: Any, y: Any, graph: Graph | None = None, sample_weight: Any = None
     ) -> SGCMultilabelClassifier:
         """Fit to the labelled nodes.
 
         Parameters
         ----------
         X : ndarray or sparse array (n, d), or None
-        Y : array (n, L)
+        y : array (n, L)
             1 where a node has a label, 0 where it has not; a row of -1 or NaN is a node without known labels.
         graph : Graph, optional
         sample_weight : array (n,), optional
         """
         n_hops, weight_decay = check_n_hops(self.n_hops), check_weight_decay(self.weight_decay)
         features = self._features(X, graph, reset=True)
-        rows, targets = _labelled_rows(Y, features.n_nodes)
+        rows, targets = _labelled_rows(y, features.n_nodes)
         operator = self._operator(graph, self.normalization, self.gamma)
-        weights = check_sample_weight(sample_weight, features.n_nodes)[rows]
+        weights = check_sample_weight(sample_weight, features.n_nodes, rows)
         self.classes_ = np.arange(targets.shape[1])
         self._fit_linear(features, operator, rows, targets, weights, Sigmoid, n_hops, weight_decay)
         return self
@@ -131,24 +131,24 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         return tags
 
 
-def _labelled_rows(Y: Any, n_nodes: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    if Y is None:
+def _labelled_rows(y: Any, n_nodes: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    if y is None:
         raise InputError("SGCMultilabelClassifier requires y to be passed, but the target y is None.")
-    targets = np.asarray(Y, dtype=np.float64)
+    targets = np.asarray(y, dtype=np.float64)
     if targets.ndim != 2:
         raise InputError(
-            f"Y must have one row a node and one column a label: got shape {targets.shape}; "
+            f"y must have one row a node and one column a label: got shape {targets.shape}; "
             "for one label a node use SGCClassifier."
         )
     if len(targets) != n_nodes:
-        raise InputError(f"Y must have one row per row of X: got {len(targets):,} and {n_nodes:,} rows.")
+        raise InputError(f"y must have one row per row of X: got {len(targets):,} and {n_nodes:,} rows.")
     missing = np.isnan(targets) | (targets == -1)
     known = ~missing.any(axis=1)
     partly = int((missing.any(axis=1) & ~missing.all(axis=1)).sum())
     if partly:
-        raise InputError(f"a row of Y must be known whole or not at all: got {partly} rows with only some labels missing.")
+        raise InputError(f"a row of y must be known whole or not at all: got {partly} rows with only some labels missing.")
     if not known.any():
         raise InputError(f"at least one node needs labels: got {n_nodes:,} nodes, none of them labelled.")
     if not np.isin(targets[known], (0.0, 1.0)).all():
-        raise InputError("Y must hold 0 and 1 (or -1, NaN for a whole row without labels): got other values.")
+        raise InputError("y must hold 0 and 1 (or -1, NaN for a whole row without labels): got other values.")
     return np.flatnonzero(known), targets[known]

@@ -28,12 +28,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if path.is_dir():
         raise InputError(f"{path} must be the name of a file: got a folder; add a file name.")
     if not path.parent.is_dir():
-        raise InputError(f"{path} must be in a folder that exists: got no folder {path.parent}; make it first.")
+        raise InputError(
+            f"{path} must be in a folder that exists: got no folder {path.parent}; make it first."
+        )
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
-        raise InputError(f"{path} must be writable: got {error.strerror or error}; choose another place.") from error
+        raise InputError(
+            f"{path} must be writable: got {error.strerror or error}; choose another place."
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)

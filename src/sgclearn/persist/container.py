@@ -3,23 +3,19 @@
 The format, version 1
 ---------------------
 The file is an ordinary safetensors file, which any reader of that format opens without running code. Its
-metadata has two entries:
+metadata has one entry, ``sgclearn-model``: the header, a JSON object (ASCII, keys sorted, no spaces) with
 
-``sgclearn-model``
-    The header: a JSON object (UTF-8, keys sorted, no spaces) with at least
+- ``format``: "sgclearn-model",
+- ``version``: 1,
+- ``library_version``: the version of sgclearn that wrote the file,
+- ``sha256``: the checksum, in hexadecimal digits, of the header without this entry, followed, for every
+  tensor in the order of its name, by the line ``name dtype shape`` (as ``coef float64 7x1433``), a newline,
+  and its bytes (little-endian, rows first),
+- and the entries of `sgclearn.persist.models`.
 
-    - ``format``: "sgclearn-model",
-    - ``version``: 1,
-    - ``library_version``: the version of sgclearn that wrote the file.
-
-    The other entries are those of `sgclearn.persist.models`.
-``sha256``
-    The checksum, in hexadecimal digits, of the bytes of the header followed, for every tensor in the order of
-    its name, by the line ``name dtype shape`` (as ``coef float64 7x1433``), a newline, and its bytes
-    (little-endian, rows first).
-
-A file is refused if it cannot be parsed, if it lacks one of the two entries, if its version is later than 1,
-or if the checksum does not fit. The checksum finds damage and careless edits; it is no signature.
+A file is refused if it cannot be parsed, if it lacks the header, if its version is later than 1, or if the
+checksum does not fit. The checksum finds damage and careless edits; it is no signature. The same model gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -40,6 +36,8 @@ from sgclearn.persist.atomic import replacing
 FORMAT = "sgclearn-model"
 VERSION = 1
 CHECKSUM = "sha256"
+PICKLE_MARK, PROTOCOLS = 0x80, (b"\2", b"\3", b"\4", b"\5")
+MOST_JSON = 100_000_000  # bytes; the limit of safetensors itself
 _SAVE_AGAIN = "save the model again with save_model"
 
 Tensors = dict[str, NDArray[Any]]
@@ -50,10 +48,10 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], tensor
     from safetensors.numpy import save_file
 
     whole = {"format": FORMAT, "version": VERSION, "library_version": sgclearn.__version__, **header}
-    text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     plain = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    signed = {**whole, CHECKSUM: _checksum(whole, plain)}
     with replacing(path) as temporary:
-        save_file(plain, temporary, metadata={FORMAT: text, CHECKSUM: _checksum(text, plain)})
+        save_file(plain, temporary, metadata={FORMAT: _text(signed)})
 
 
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
@@ -67,12 +65,13 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensor
         )
     text = metadata[FORMAT]
     header = _parse(path, text)
-    if metadata.get(CHECKSUM) != _checksum(text, tensors):
+    unsigned = {key: value for key, value in header.items() if key != CHECKSUM}
+    if text != _text(header) or header.get(CHECKSUM) != _checksum(unsigned, tensors):
         raise ModelFileError(
             f"{path} must be unchanged since it was saved: got contents that do not fit the checksum; "
             f"{_SAVE_AGAIN}, or restore the file."
         )
-    return header, tensors
+    return unsigned, tensors
 
 
 def _open(path: Path) -> tuple[dict[str, str], Tensors]:
@@ -99,11 +98,13 @@ def _refuse_other_kinds(path: Path) -> None:
         with path.open("rb") as stream:
             start = stream.read(8)
     except OSError as error:
-        raise ModelFileError(f"{path} must be readable: got {error.strerror}; check its permissions.") from error
+        raise ModelFileError(
+            f"{path} must be readable: got {error.strerror}; check its permissions."
+        ) from error
     if not start:
         raise ModelFileError(f"{path} must be a model file: got an empty file; {_SAVE_AGAIN}.")
-    # The first eight bytes of a safetensors file are the size of its JSON; these would be sizes beyond reason.
-    if start[:1] == b"\x80" and start[1:2] in b"\x02\x03\x04\x05" and start[5:8] != b"\0\0\0":
+    # A safetensors file starts with the size of its JSON, so a pickle looks like one of absurd size.
+    if start[0] == PICKLE_MARK and start[1:2] in PROTOCOLS and int.from_bytes(start, "little") > MOST_JSON:
         raise ModelFileError(
             f"{path} must be a model that save_model wrote: got a pickle, which sgclearn never reads because "
             f"it can run code; {_SAVE_AGAIN}."
@@ -112,7 +113,7 @@ def _refuse_other_kinds(path: Path) -> None:
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
-        header = json.loads(text)
+        header: dict[str, Any] = json.loads(text)
         name, version = header["format"], header["version"]
     except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(
@@ -120,21 +121,23 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         ) from error
     if name != FORMAT or not isinstance(version, int) or version < 1:
         raise ModelFileError(
-            f"{path} must have the format {FORMAT!r} of version {VERSION}: got {name!r}, {version!r}; {_SAVE_AGAIN}."
+            f"{path} must have the format {FORMAT!r} of version {VERSION}: got {name!r}, {version!r}; "
+            f"{_SAVE_AGAIN}."
         )
     if version > VERSION:
         raise ModelFileError(
-            f"{path} must be of format version {VERSION} or earlier: got version {version}, written by sgclearn "
-            f"{header.get('library_version', 'of a later version')}; upgrade sgclearn."
+            f"{path} must be of format version {VERSION} or earlier: got version {version}, written by "
+            f"sgclearn {header.get('library_version', 'of a later version')}; upgrade sgclearn."
         )
-    assert_is_object = isinstance(header, dict)
-    if not assert_is_object:  # pragma: no cover - a list has no "format"
-        raise ModelFileError(f"{path} must have a JSON object as header; {_SAVE_AGAIN}.")
     return header
 
 
-def _checksum(text: str, tensors: Tensors) -> str:
-    digest = hashlib.sha256(text.encode())
+def _text(header: dict[str, Any]) -> str:
+    return json.dumps(header, sort_keys=True, separators=(",", ":"))
+
+
+def _checksum(header: dict[str, Any], tensors: Tensors) -> str:
+    digest = hashlib.sha256(_text(header).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         shape = "x".join(str(size) for size in tensor.shape)

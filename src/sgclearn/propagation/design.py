@@ -1,4 +1,4 @@
-"""The labelled rows of `S^K X` as something a solver can multiply with, whether they exist in memory or not."""
+"""The labelled rows of `S^K X` as something a solver can multiply with, formed in memory or not."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class ExplicitDesign:
         """`sum_i w_i z_ij^2` (d,)."""
         if self.is_sparse:
             return np.asarray(self.Z.multiply(self.Z).T @ weights)
-        return np.einsum("ij,ij,i->j", self.Z, self.Z, weights)
+        return np.asarray(np.einsum("ij,ij,i->j", self.Z, self.Z, weights))
 
 
 class ImplicitDesign:
@@ -103,10 +103,11 @@ class ImplicitDesign:
         self._blocks = [] if operator is None else hop_blocks(operator, sets, np.float64)
         everything = len(sets[-1]) == features.n_nodes and (len(sets) > 1 or _is_range(nodes))
         self._reached = None if everything else sets[-1]
-        if self._reached is None or features.is_identity:
+        in_place = self._reached is None and features.dtype == np.float64
+        if in_place or features.is_identity:
             self._part = features
-        else:  # the rows of X that the labelled nodes can see, taken once
-            self._part = NodeFeatures(features.take(self._reached))
+        else:  # the rows of X that the labelled nodes can see, taken and widened once, not at every product
+            self._part = NodeFeatures(features.take(self._reached).astype(np.float64, copy=False))
         self.shape: tuple[int, int] = (len(nodes), features.n_columns)
 
     def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -122,13 +123,15 @@ class ImplicitDesign:
             G = block.T @ G
         if self.features.is_identity and self._reached is not None:
             spread = np.zeros((self.shape[1], G.shape[1]))
-            spread[self._reached] = G
+            np.add.at(spread, self._reached, G)  # zero hops may name a node twice
             return spread
         return np.asarray(self._part.rmatmul(G), dtype=np.float64)
 
     def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
         """`Z[batch]`, dense: a sparse row block of `S^K`, then times X."""
-        one_pass = propagated_rows(self.operator, self.features, self.nodes[batch], [self.n_hops], "left-first")
+        one_pass = propagated_rows(
+            self.operator, self.features, self.nodes[batch], [self.n_hops], "left-first"
+        )
         block = next(one_pass)[1]
         dense = block.toarray() if sparse.issparse(block) else block
         return np.asarray(dense, dtype=np.float64)

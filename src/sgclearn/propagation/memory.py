@@ -88,8 +88,9 @@ def _cgroup_left(folder: Path) -> int | None:
     try:
         limit = int((folder / "memory.max").read_text())  # "max" means none, and is no number
         used = int((folder / "memory.current").read_text())
-        cached = re.search(r"^inactive_file (\d+)$", (folder / "memory.stat").read_text(), re.MULTILINE)
     except (OSError, ValueError):
         return None
     # Files that the system keeps in memory count as used, but give way.
+    stat = folder / "memory.stat"
+    cached = re.search(r"^inactive_file (\d+)$", stat.read_text() if stat.exists() else "", re.MULTILINE)
     return max(limit - used + (int(cached.group(1)) if cached else 0), 1)

@@ -15,25 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sgclearn.errors import InputError, MemoryLimitError
+from sgclearn.propagation.costs import CostModel, Estimate
 from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
 from sgclearn.propagation.neighbourhood import hop_sets
-from sgclearn.propagation.products import (
-    DENSE_DENSE_NS,
-    DENSIFY_NS,
-    SPARSE_DENSE_NS,
-    SPARSE_SPARSE_NS,
-    sparse_is_cheaper,
-)
 from sgclearn.propagation.source import NodeFeatures
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
 PLANS = ("full", "frontier", "left-first", "implicit")
-_ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit indices
+_TO_SPARSE_BYTES = 48  # for every entry while a dense result is turned into a sparse one
 
 
 @dataclass(frozen=True)
@@ -87,34 +80,6 @@ class Plan:
         return "\n".join(lines)
 
 
-@dataclass
-class _Estimate:
-    madds: float = 0.0
-    nanoseconds: float = 0.0
-    peak: float = 0.0
-
-    def add(self, madds: float, price: float) -> None:
-        self.madds += madds
-        self.nanoseconds += madds * price
-
-    def hold(self, size: float) -> None:
-        self.peak = max(self.peak, size)
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of `S^K X` while they are estimated: how many, how wide on average, sparse or dense."""
-
-    count: float
-    width: float
-    is_sparse: bool
-
-    def size(self, n_columns: int, itemsize: int) -> float:
-        if self.is_sparse:
-            return self.count * self.width * _ENTRY_BYTES
-        return self.count * n_columns * itemsize
-
-
 def make_plan(
     operator: Operator | None,
     features: NodeFeatures,
@@ -145,25 +110,80 @@ def make_plan(
     """
     if plan not in ("auto", *PLANS):
         raise InputError(f"plan must be 'auto' or one of {', '.join(PLANS)}: got {plan!r}.")
-    hops = n_hops if operator is not None else 0
-    sets = [rows] if operator is None else hop_sets(operator.graph, rows, hops)
-    lengths = np.ones(features.n_nodes, dtype=np.int64) if operator is None else operator.row_lengths()
     limit = memory_limit_bytes(memory_limit)
-    everything = [np.arange(features.n_nodes)] * (hops + 1)
-    estimates = {
-        "full": _right_first(features, everything, lengths, rows, n_classes, evaluations),
-        "frontier": _right_first(features, sets, lengths, rows, n_classes, evaluations),
-        "left-first": _left_first(operator, features, sets, lengths, n_classes, evaluations),
-        "implicit": _implicit(features, sets, lengths, n_classes, evaluations),
-    }
+    model, estimates = _estimate_rows(operator, features, rows, n_hops)
+    for estimate in estimates.values():
+        model.solve(estimate, n_classes, evaluations)
+    estimates["implicit"] = model.implicit(n_classes, evaluations)
     costs = tuple(
-        PlanCost(name, e.madds, e.nanoseconds * 1e-9, int(e.peak), e.peak <= limit) for name, e in estimates.items()
+        PlanCost(name, e.madds, e.nanoseconds * 1e-9, int(e.peak), e.peak <= limit)
+        for name, e in estimates.items()
     )
-    chosen = _choose(costs, plan, limit)
-    sizes = tuple(len(nodes) for nodes in sets)
     return Plan(
-        chosen, costs, features.n_nodes, len(rows), hops, features.n_columns, n_classes, sizes, limit, plan != "auto"
+        chosen=_choose(costs, plan, limit),
+        costs=costs,
+        n_nodes=features.n_nodes,
+        n_rows=len(rows),
+        n_hops=model.hops,
+        n_columns=features.n_columns,
+        n_classes=n_classes,
+        neighbourhood=tuple(len(nodes) for nodes in model.sets),
+        memory_limit=limit,
+        forced=plan != "auto",
     )
+
+
+def plan_rows(
+    operator: Operator,
+    features: NodeFeatures,
+    rows: NDArray[np.intp],
+    n_hops: int,
+    *,
+    output: str = "auto",
+    plan: str = "auto",
+    memory_limit: int | float | str | None = None,
+) -> str:
+    """Name of the fastest plan that forms the rows within the limit, where nothing is solved after."""
+    explicit = PLANS[:-1]
+    if plan not in ("auto", *explicit):
+        raise InputError(f"plan must be 'auto' or one of {', '.join(explicit)} here: got {plan!r}.")
+    limit = memory_limit_bytes(memory_limit)
+    _, estimates = _estimate_rows(operator, features, rows, n_hops)
+    if plan != "auto":
+        estimates = {plan: estimates[plan]}
+    needed = {name: _with_output(estimate, features, output) for name, estimate in estimates.items()}
+    fitting = [name for name in estimates if needed[name] <= limit]
+    if not fitting:
+        raise MemoryLimitError(
+            f"propagating needs about {format_bytes(min(needed.values()))} and {format_bytes(limit)} may be "
+            "used: raise memory_limit, name fewer nodes, or propagate a few columns of X at a time, since "
+            "columns are independent."
+        )
+    return min(fitting, key=lambda name: estimates[name].nanoseconds)
+
+
+def _estimate_rows(
+    operator: Operator | None, features: NodeFeatures, rows: NDArray[np.intp], n_hops: int
+) -> tuple[CostModel, dict[str, Estimate]]:
+    """Costs of the plans that form the rows."""
+    sets = [rows] if operator is None else hop_sets(operator.graph, rows, n_hops)
+    model = CostModel(operator, features, sets)
+    everything = [np.arange(features.n_nodes)] * len(sets)
+    return model, {
+        "full": model.right_first(everything),
+        "frontier": model.right_first(sets),
+        "left-first": model.left_first(),
+    }
+
+
+def _with_output(estimate: Estimate, features: NodeFeatures, output: str) -> float:
+    """Peak memory, with the result turned into what was asked for."""
+    Z = estimate.result
+    if Z is None or output == "auto" or Z.is_sparse == (output == "sparse"):
+        return estimate.peak
+    if output == "sparse":
+        return max(estimate.peak, Z.memory + Z.entries * _TO_SPARSE_BYTES)
+    return max(estimate.peak, Z.memory + float(Z.count) * features.n_columns * Z.itemsize)
 
 
 def _choose(costs: tuple[PlanCost, ...], plan: str, limit: int) -> str:
@@ -177,110 +197,3 @@ def _choose(costs: tuple[PlanCost, ...], plan: str, limit: int) -> str:
             + ("." if plan == "auto" else ", or leave the choice to plan='auto'.")
         )
     return min(fitting, key=lambda cost: cost.seconds).name
-
-
-def _right_first(
-    features: NodeFeatures,
-    sets: list[NDArray[np.intp]],
-    lengths: NDArray[np.int64],
-    rows: NDArray[np.intp],
-    n_classes: int,
-    evaluations: int,
-) -> _Estimate:
-    """`B_0 (B_1 (... (B_{K-1} X)))`: feature columns move, hop by hop."""
-    estimate = _Estimate()
-    d, itemsize = features.n_columns, features.dtype.itemsize
-    H = _Rows(len(sets[-1]), features.n_stored / max(features.n_nodes, 1), features.is_sparse)
-    stored = {len(nodes): float(lengths[nodes].sum()) for nodes in sets[:-1]}
-    blocks = sum(stored.values()) * _ENTRY_BYTES
-    for nodes in reversed(sets[:-1]):
-        entries = stored[len(nodes)]
-        product = _multiply(estimate, H, entries, len(nodes), d)
-        estimate.hold(blocks + H.size(d, itemsize) + product.size(d, itemsize))
-        H = product
-    final = _Rows(len(rows), H.width, H.is_sparse)
-    _solve(estimate, final, d, n_classes, evaluations, blocks + H.size(d, itemsize))
-    return estimate
-
-
-def _left_first(
-    operator: Operator | None,
-    features: NodeFeatures,
-    sets: list[NDArray[np.intp]],
-    lengths: NDArray[np.int64],
-    n_classes: int,
-    evaluations: int,
-) -> _Estimate:
-    """`((B_0 B_1) ... B_{K-1}) X`: the counts of walks from the rows bound the work of every product."""
-    estimate = _Estimate()
-    rows, d = sets[0], features.n_columns
-    entries, walks = float(len(rows)), lengths.astype(np.float64)
-    if operator is not None and len(sets) > 1:
-        pattern = sparse.csr_array(
-            (np.ones(len(operator.graph.indices)), operator.graph.indices, operator.graph.indptr),
-            shape=(operator.n_nodes, operator.n_nodes),
-        )
-        for k, reached in enumerate(sets[1:]):
-            madds = float(walks[rows].sum())
-            if k:  # columns that met in an earlier product are multiplied once
-                madds *= min(entries / max(walked, 1.0), 1.0)
-                estimate.add(madds, SPARSE_SPARSE_NS)
-            walked = float(walks[rows].sum())
-            entries = min(walked, float(len(rows)) * len(reached))
-            estimate.hold(2 * entries * _ENTRY_BYTES)
-            walks = pattern @ walks + (0 if operator.gamma == 0 else walks)
-    block = entries * _ENTRY_BYTES
-    width = features.n_stored / max(features.n_nodes, 1)
-    H = _Rows(len(sets[-1]), width, features.is_sparse)
-    if features.is_identity:
-        product = _Rows(len(rows), entries / max(len(rows), 1), True)
-    else:
-        product = _multiply(estimate, H, entries, len(rows), d)
-    _solve(estimate, product, d, n_classes, evaluations, block)
-    return estimate
-
-
-def _implicit(
-    features: NodeFeatures, sets: list[NDArray[np.intp]], lengths: NDArray[np.int64], n_classes: int, evaluations: int
-) -> _Estimate:
-    """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d."""
-    estimate = _Estimate()
-    entries = sum(float(lengths[nodes].sum()) for nodes in sets[:-1])
-    touched = features.n_stored * len(sets[-1]) / max(features.n_nodes, 1)
-    times = 2.0 * evaluations * n_classes
-    estimate.add(times * entries, SPARSE_DENSE_NS)
-    estimate.add(times * touched, SPARSE_DENSE_NS if features.is_sparse else DENSE_DENSE_NS)
-    part = 0.0 if len(sets[-1]) == features.n_nodes else touched * _ENTRY_BYTES
-    vectors = 3.0 * len(sets[-1]) * n_classes * 8 + 25.0 * features.n_columns * n_classes * 8
-    estimate.hold(entries * _ENTRY_BYTES + part + vectors)
-    return estimate
-
-
-def _multiply(estimate: _Estimate, H: _Rows, entries: float, n_rows: int, n_columns: int) -> _Rows:
-    """Add one product of a sparse block with H, sparse or dense as `products.multiply` will decide."""
-    sparse_madds, dense_madds, cells = entries * H.width, entries * n_columns, H.count * n_columns
-    if H.is_sparse and sparse_is_cheaper(sparse_madds, dense_madds, cells):
-        estimate.add(sparse_madds, SPARSE_SPARSE_NS)
-        return _Rows(n_rows, min(n_columns, sparse_madds / max(n_rows, 1)), True)
-    if H.is_sparse:
-        estimate.nanoseconds += cells * DENSIFY_NS
-        estimate.hold(cells * 8)
-    estimate.add(dense_madds, SPARSE_DENSE_NS)
-    return _Rows(n_rows, n_columns, False)
-
-
-def _solve(
-    estimate: _Estimate, Z: _Rows, n_columns: int, n_classes: int, evaluations: int, already_held: float
-) -> None:
-    """The solver's products with explicit rows, in the row space where there are fewer rows than columns."""
-    used_columns = min(n_columns, Z.count * Z.width)
-    if Z.count < used_columns:
-        estimate.add(4 * Z.count**2 * used_columns, DENSE_DENSE_NS)
-        estimate.add(2 * evaluations * Z.count**2 * n_classes, DENSE_DENSE_NS)
-        workspace = 3 * Z.count * used_columns * 8
-    else:
-        price = SPARSE_DENSE_NS if Z.is_sparse else DENSE_DENSE_NS
-        estimate.add(2.0 * evaluations * Z.count * Z.width * n_classes, price)
-        workspace = Z.size(n_columns, 8)
-    weights = 25.0 * n_columns * n_classes * 8  # L-BFGS keeps ten pairs of vectors
-    estimate.hold(already_held + workspace + weights)

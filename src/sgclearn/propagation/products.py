@@ -11,7 +11,8 @@ from scipy import sparse
 # measured with scipy on graphs of 2,700 to 100,000 nodes.
 SPARSE_SPARSE_NS = 12.0
 SPARSE_DENSE_NS = 1.5
-DENSE_DENSE_NS = 0.2
+DENSE_DENSE_NS = 0.2  # a thin right side: bound by memory
+FACTORISE_NS = 0.05  # square dense blocks: bound by arithmetic
 DENSIFY_NS = 1.5  # a cell
 
 
@@ -28,7 +29,5 @@ def multiply(block: Any, H: Any) -> Any:
     sparse_madds = float(row_lengths[block.indices].sum(dtype=np.float64))
     dense_madds = float(block.nnz) * H.shape[1]
     if sparse_is_cheaper(sparse_madds, dense_madds, float(H.shape[0]) * H.shape[1]):
-        product = block @ H
-        product.sort_indices()
-        return product
+        return block @ H  # with unsorted rows: sorting would more than double the cost
     return np.asarray(block @ H.toarray())

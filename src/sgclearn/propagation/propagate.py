@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError, MemoryLimitError
+from sgclearn.errors import InputError
 from sgclearn.operators import Operator
-from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
-from sgclearn.propagation.planner import make_plan
+from sgclearn.propagation.planner import plan_rows
 from sgclearn.propagation.rows import OnHop, propagated_rows
 from sgclearn.propagation.source import NodeFeatures
 
@@ -81,37 +80,23 @@ def propagate(
     """
     if output not in _OUTPUTS:
         raise InputError(f"output must be 'auto', 'dense' or 'sparse': got {output!r}.")
-    if plan == "implicit":
-        raise InputError("plan='implicit' never forms the rows that propagate returns: choose another or 'auto'.")
     n_hops = check_n_hops(n_hops)
     features = NodeFeatures(X, graph.n_nodes, row_norm)
     check_rows(features, graph)
     operator = Operator(graph, normalization, gamma)
     rows = check_nodes(nodes, graph.n_nodes)
-    distinct, inverse = (rows, None) if nodes is None else np.unique(rows, return_inverse=True)
-    plan = _plan_rows(operator, features, distinct, n_hops, plan, memory_limit)
-    Z = next(propagated_rows(operator, features, distinct, [n_hops], plan, on_hop))[1]
-    Z = Z if inverse is None else Z[inverse]
-    if output == "dense" and sparse.issparse(Z):
+    distinct, inverse = np.unique(rows, return_inverse=True)
+    chosen = plan_rows(
+        operator, features, distinct, n_hops, output=output, plan=plan, memory_limit=memory_limit
+    )
+    Z = next(propagated_rows(operator, features, distinct, [n_hops], chosen, on_hop))[1]
+    Z = Z if np.array_equal(distinct, rows) else Z[inverse]
+    if not sparse.issparse(Z):
+        return sparse.csr_array(Z) if output == "sparse" else Z
+    if output == "dense":
         return Z.toarray()
-    return sparse.csr_array(Z) if output == "sparse" else Z
-
-
-def _plan_rows(
-    operator: Operator, features: NodeFeatures, rows: NDArray[np.intp], n_hops: int, plan: str, memory_limit: Any
-) -> str:
-    """The fastest plan that forms the rows; its memory counts, the solver's work does not."""
-    unlimited = make_plan(operator, features, rows, n_hops, 1, evaluations=0, plan=plan, memory_limit=2**62)
-    limit = memory_limit_bytes(memory_limit)
-    explicit = [cost for cost in unlimited.costs if cost.name != "implicit" and plan in ("auto", cost.name)]
-    fitting = [cost for cost in explicit if cost.memory <= limit]
-    if not fitting:
-        least = min(cost.memory for cost in explicit)
-        raise MemoryLimitError(
-            f"propagating needs about {format_bytes(least)} and {format_bytes(limit)} may be used: raise "
-            "memory_limit, name fewer nodes, or propagate a few columns of X at a time (columns are independent)."
-        )
-    return min(fitting, key=lambda cost: cost.seconds).name
+    Z.sort_indices()
+    return Z
 
 
 def propagate_product(
@@ -144,7 +129,9 @@ def check_n_hops(n_hops: Any) -> int:
     """A whole number >= 0, or an error that says what 0 and 2 mean."""
     whole = isinstance(n_hops, (int, np.integer)) and not isinstance(n_hops, bool)
     if not whole or n_hops < 0:
-        raise InputError(f"n_hops must be a whole number >= 0: got {n_hops!r}; 0 is logistic regression, 2 the default.")
+        raise InputError(
+            f"n_hops must be a whole number >= 0: got {n_hops!r}; 0 is logistic regression, 2 the default."
+        )
     return int(n_hops)
 
 
@@ -152,7 +139,7 @@ def check_rows(features: NodeFeatures, graph: Graph) -> None:
     """One row of X a node."""
     if features.n_nodes != graph.n_nodes:
         raise InputError(
-            f"graph must have one node per row of X: got {graph.n_nodes:,} nodes and {features.n_nodes:,} rows. "
+            f"graph must have one node per row of X: got {graph.n_nodes} nodes and {features.n_nodes} rows. "
             "Inside cross-validation, propagate first and split after."
         )
 
@@ -164,13 +151,16 @@ def check_nodes(nodes: Any, n_nodes: int) -> NDArray[np.intp]:
     array = np.asarray(nodes)
     if array.dtype == bool:
         if array.shape != (n_nodes,):
-            raise InputError(f"a mask of nodes must have one entry a node: got shape {array.shape}, not ({n_nodes},).")
+            raise InputError(
+                f"a mask of nodes must have one entry a node: got shape {array.shape}, not ({n_nodes},)."
+            )
         return np.flatnonzero(array)
     if array.size == 0:
         return np.zeros(0, dtype=np.intp)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(
-            f"nodes must be row numbers or a mask: got dtype {array.dtype}; graph.positions(ids) turns ids into rows."
+            f"nodes must be row numbers or a mask: got dtype {array.dtype} and shape {array.shape}; "
+            "graph.positions(ids) turns ids into row numbers."
         )
     if array.min() < 0 or array.max() >= n_nodes:
         raise InputError(f"nodes must lie between 0 and {n_nodes - 1}: got {array.min()} to {array.max()}.")

@@ -15,7 +15,7 @@ ROW_NORMS = (None, "l1", "l2")
 
 
 class NodeFeatures:
-    """`diag(r) X`: features of all nodes, with the row normalisation kept apart so that X is never copied whole.
+    """`diag(r) X`: features of all nodes; the row norms are kept apart so that X is not copied.
 
     Parameters
     ----------
@@ -28,11 +28,10 @@ class NodeFeatures:
     """
 
     def __init__(self, X: Any, n_nodes: int | None = None, row_norm: str | None = None) -> None:
-        if row_norm not in ROW_NORMS:
-            raise InputError(f"row_norm must be None, 'l1' or 'l2': got {row_norm!r}.")
+        check_row_norm(row_norm)
         self.X = _canonical(X)
         if self.X is None and n_nodes is None:
-            raise InputError("features may be left out only where there is a graph: got neither X nor a graph.")
+            raise InputError("X may be left out only where there is a graph: got neither X nor a graph.")
         self.n_nodes: int = self.X.shape[0] if self.X is not None else int(n_nodes or 0)
         self.n_columns: int = self.n_nodes if self.X is None else self.X.shape[1]
         self.dtype: np.dtype[Any] = np.dtype(np.float64 if self.X is None else self.X.dtype)
@@ -40,12 +39,11 @@ class NodeFeatures:
         self.is_sparse = self.X is None or sparse.issparse(self.X)
         self.row_scale = None if self.X is None or row_norm is None else _inverse_norms(self.X, row_norm)
 
-    @property
-    def n_stored(self) -> int:
-        """Numbers that X holds: all cells of a dense one, stored entries of a sparse one."""
-        if self.X is None:
-            return self.n_nodes
-        return int(self.X.nnz if self.is_sparse else self.X.size)
+    def row_lengths(self) -> NDArray[np.int64]:
+        """Stored entries in every row of X (n,); d for a dense one."""
+        if self.X is None or not self.is_sparse:
+            return np.full(self.n_nodes, 1 if self.X is None else self.n_columns, dtype=np.int64)
+        return np.asarray(np.diff(self.X.indptr), dtype=np.int64)
 
     def take(self, nodes: NDArray[np.intp] | None = None) -> Any:
         """Rows of `diag(r) X` for the nodes, in their order; every row if none are named."""
@@ -60,10 +58,9 @@ class NodeFeatures:
     def left_multiply(self, block: Any, nodes: NDArray[np.intp]) -> Any:
         """`block @ (diag(r) X)[nodes]` for a sparse block (m, len(nodes))."""
         if self.X is None:
-            columns = nodes[block.indices]
-            result = sparse.csr_array((block.data, columns, block.indptr), shape=(block.shape[0], self.n_nodes))
-            result.sort_indices()
-            return result
+            ordered = block.sorted_indices()  # a copy: the block is needed again for the next hop
+            shape = (block.shape[0], self.n_nodes)
+            return sparse.csr_array((ordered.data, nodes[ordered.indices], ordered.indptr), shape=shape)
         if self.row_scale is not None:
             factor = self.row_scale[nodes][block.indices]
             block = sparse.csr_array((block.data * factor, block.indices, block.indptr), shape=block.shape)
@@ -106,41 +103,50 @@ def scale_rows(matrix: Any, factors: NDArray[Any]) -> Any:
     return sparse.csr_array((matrix.data * per_entry, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
+def check_row_norm(row_norm: Any) -> None:
+    """One of the known norms, or None."""
+    if row_norm not in ROW_NORMS:
+        raise InputError(f"row_norm must be None, 'l1' or 'l2': got {row_norm!r}.")
+
+
 def _canonical(X: Any) -> Any:
-    """X as a float ndarray or csr_array, without a copy where it already is one; checked to be finite."""
+    """X as a finite float ndarray or canonical csr_array, without a copy where it already is one."""
     if X is None:
         return None
-    if sparse.issparse(X):
-        X = sparse.csr_array(X)
-        values = X.data
-    else:
-        X = values = np.asarray(X)
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise InputError(f"X must have two dimensions (nodes, features): got shape {X.shape}.")
-    if values.dtype.kind not in "fiub":
+    if X.dtype.kind not in "fiub":
         raise InputTypeError(
-            f"X must hold numbers: got dtype {values.dtype}; read_features turns columns of text into numbers."
+            f"X must hold numbers: got dtype {X.dtype}; read_features turns columns of text into numbers."
         )
-    if values.dtype not in (np.float32, np.float64):
+    if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-        return X
-    # One pass: the sum of a float array is finite unless an entry is not (or it overflows: then look closer).
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()  # the caller's array stays as it is
+        X.sum_duplicates()
+    _check_finite(X.data if sparse.issparse(X) else X)
+    return X
+
+
+def _check_finite(values: NDArray[Any]) -> None:
+    # One pass: the sum is finite unless an entry is not (or it overflows: then look closer).
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(values.sum(dtype=np.float64))
     if suspicious and not np.isfinite(values).all():
         kind = "NaN" if np.isnan(values).any() else "infinity"
         raise InputError(f"X must be finite: got {kind}; fill or drop such values before (see impute=).")
-    return X
 
 
 def _inverse_norms(X: Any, row_norm: str) -> NDArray[Any]:
+    """1 / norm of every row, added up in float64; 1 for a zero row."""
     if sparse.issparse(X):
-        magnitude = abs(X) if row_norm == "l1" else X.multiply(X)
-        norms = np.asarray(magnitude.sum(axis=1)).ravel()
+        values = np.abs(X.data, dtype=np.float64) if row_norm == "l1" else np.square(X.data, dtype=np.float64)
+        norms = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape).sum(axis=1)
     elif row_norm == "l1":
-        norms = np.abs(X).sum(axis=1)
+        norms = np.abs(X).sum(axis=1, dtype=np.float64)
     else:
-        norms = np.einsum("ij,ij->i", X, X)
-    if row_norm == "l2":
-        norms = np.sqrt(norms)
-    return np.divide(1.0, norms, out=np.ones_like(norms), where=norms > 0).astype(X.dtype, copy=False)
+        norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    norms = np.sqrt(norms) if row_norm == "l2" else norms
+    inverse = np.divide(1.0, norms, out=np.ones_like(norms), where=norms > 0)
+    return np.asarray(inverse, dtype=X.dtype)

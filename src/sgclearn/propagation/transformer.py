@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sgclearn.errors import InputError
 from sgclearn.operators.operator import check_operator_choice
 from sgclearn.propagation.propagate import check_n_hops, propagate
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.source import NodeFeatures, check_row_norm
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
 
 
-class SGCTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn features X into `S^K X`, for pipelines.
 
     Parameters
@@ -32,8 +32,8 @@ class SGCTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Cross-validation slices the rows of X, and a graph cannot be sliced without changing it: propagate all nodes
-    first, split after.
+    Cross-validation slices the rows of X, and a graph cannot be sliced without changing it: propagate all
+    nodes first, split after.
 
     Examples
     --------
@@ -69,9 +69,14 @@ class SGCTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Check the settings and remember the number of features; there is nothing to learn."""
         check_n_hops(self.n_hops)
         check_operator_choice(self.normalization, self.gamma)
+        check_row_norm(self.row_norm)
         validate_data(self, X, accept_sparse="csr", dtype=["float64", "float32"])
         self.uses_graph_ = graph is not None or self.graph is not None
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, graph: Graph | None = None) -> Any:
+        """Fit, then `S^K X` on the same graph."""
+        return self.fit(X, y, graph).transform(X, graph)
 
     def transform(self, X: Any, graph: Graph | None = None) -> Any:
         """`S^K X` on the graph given here, or on the transformer's own."""
@@ -80,7 +85,9 @@ class SGCTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         graph = self.graph if graph is None else graph
         if graph is None:
             if self.uses_graph_:
-                raise InputError("transform needs a graph because fit had one: pass graph= with one node per row of X.")
+                raise InputError(
+                    "transform needs a graph because fit had one: pass graph= with one node per row of X."
+                )
             return NodeFeatures(X, row_norm=self.row_norm).take()
         return propagate(
             X,

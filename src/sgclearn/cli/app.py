@@ -1,0 +1,119 @@
+"""The commands under one name, and what becomes of their errors: one sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+import sgclearn
+from sgclearn.cli import datasets, evaluate, fit, plan, predict, tune
+from sgclearn.cli.output import complain, in_options
+from sgclearn.errors import SgclearnError
+
+USER_MISTAKE, FAILURE, INTERRUPTED = 2, 1, 130
+TRACEBACK_VARIABLE = "SGC_TRACEBACK"
+
+# typer brings its own copy of click in some versions: its error classes are reached through a public one.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+app = typer.Typer(
+    name="sgc",
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sgc {sgclearn.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Label the nodes of a graph from a few known labels: Simple Graph Convolution, exact and repeatable.
+
+    \b
+    Try it on the graph inside the package, then on your own files:
+      sgc fit
+      sgc fit --edges edges.csv --features features.csv --labels labels.csv --out run
+      sgc predict --run run --new-edges more.csv --new-features more-features.csv
+    """
+
+
+for _module in (fit, predict, tune, evaluate, plan):
+    app.command(_module.COMMAND)(_module.command)
+app.add_typer(datasets.app, name="datasets")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run `sgc` and end the process: 0 is success, 2 a mistake in the input, 130 an interruption."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run `sgc` and give its exit code; a mistake is one sentence on stderr, never a traceback."""
+    shown: set[str] = set()
+
+    def show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
+        text = in_options(str(message))
+        if text not in shown:
+            shown.add(text)
+            complain(f"warning: {text}")
+
+    with warnings.catch_warnings():
+        # Warnings for the user (of this library and of its solver) are UserWarnings; others are for developers.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show_warning
+        return _run(list(arguments) or ["--help"])
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        code = app(args=arguments, prog_name="sgc", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except _UsageError as error:
+        where = error.ctx.command_path if error.ctx is not None else "sgc"
+        return _mistake(f"{where}: {_sentence(error.format_message())}; see {where} --help.")
+    except SgclearnError as error:
+        return _mistake(f"sgc: {in_options(str(error))}")
+    except (KeyboardInterrupt, typer.Abort):
+        complain("sgc: interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone, as with `| head`: nothing more can be said, and the exit must not try to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    except OSError as error:
+        named = f"{error.filename} " if error.filename else "a file "
+        return _mistake(f"sgc: {named}cannot be used ({error.strerror or error}); check path and permissions.")
+    except Exception as error:
+        if os.environ.get(TRACEBACK_VARIABLE):
+            traceback.print_exc()
+        complain(
+            f"sgc: stopped by an error of its own ({type(error).__name__}: {_sentence(str(error))}); "
+            f"set {TRACEBACK_VARIABLE}=1 to see where, and report it."
+        )
+        return FAILURE
+
+
+def _mistake(text: str) -> int:
+    complain(text)
+    return USER_MISTAKE
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")

@@ -1,0 +1,243 @@
+"""Edges, features and labels read together into one problem.
+
+The features come first and name the nodes, so that a node without edges is a node too and an edge to an unknown
+id is an error. Without features the nodes are the ids of the edges, and X is the identity.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.cli.options import DataOptions, chosen
+from sgclearn.cli.output import Stages, counted
+from sgclearn.cli.splitting import DEFAULT_HELD_OUT, hold_out
+from sgclearn.datasets import list_datasets, load_dataset
+from sgclearn.datasets.loading import DEFAULT_SEED
+from sgclearn.errors import InputError
+from sgclearn.features import Encoding, Features, Labels, read_features, read_labels
+from sgclearn.features.readers import SVMLIGHT_SUFFIXES
+from sgclearn.graph import Graph, NodeIds, read_edges
+from sgclearn.tables import open_table
+
+EMBEDDED = "debian"
+SPLITS = ("train", "val", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A graph, features of its nodes, and the labels of some of them.
+
+    Parameters
+    ----------
+    name : str
+    graph : Graph
+    X : matrix (n, d), or None for the identity
+    feature_names : tuple of str or None
+    encoding : Encoding or None
+    y : array (n,)
+        Integers with -1, or texts with None, for nodes without a label.
+    split : object array (n,)
+        "train", "val", "test", or None for nodes without a label.
+    row_norm : str or None
+        What `--row-norm` is where it is not given.
+    """
+
+    name: str
+    graph: Graph
+    X: Any
+    feature_names: tuple[str, ...] | None
+    encoding: Encoding | None
+    y: NDArray[Any]
+    split: NDArray[Any]
+    row_norm: str | None = None
+
+    def nodes(self, *splits: str) -> NDArray[np.intp]:
+        """Positions of the nodes in these splits."""
+        return np.flatnonzero(np.isin(self.split.astype(str), splits))
+
+    def labels(self, *splits: str) -> NDArray[Any]:
+        """Labels of these splits, and no label everywhere else."""
+        y = np.full_like(self.y, -1 if self.y.dtype.kind == "i" else None)
+        nodes = self.nodes(*splits)
+        y[nodes] = self.y[nodes]
+        return y
+
+    @property
+    def classes(self) -> list[Any]:
+        """Classes that occur, sorted."""
+        return sorted(set(self.y[self.nodes(*SPLITS)].tolist()))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Sizes, for JSON."""
+        return {
+            "name": self.name,
+            "nodes": self.graph.n_nodes,
+            "edges": self.graph.n_edges,
+            "directed": self.graph.directed,
+            "weighted": self.graph.is_weighted,
+            "features": None if self.X is None else self.X.shape[1],
+            "classes": len(self.classes),
+            **{split: len(self.nodes(split)) for split in SPLITS},
+        }
+
+    def __str__(self) -> str:
+        features = "no features" if self.X is None else counted(self.X.shape[1], "feature")
+        held = [f"{len(self.nodes(split)):,} {split}" for split in SPLITS if len(self.nodes(split))]
+        return (
+            f"{self.name}: {counted(self.graph.n_nodes, 'node')}, {counted(self.graph.n_edges, 'edge')}, "
+            f"{features}, {counted(len(self.classes), 'class')}; labels: {', '.join(held)}"
+        )
+
+
+def read_problem(data: DataOptions, stages: Stages) -> Problem:
+    """Read what the options name; the embedded graph if they name nothing."""
+    files = [name for name in ("edges", "features", "labels") if getattr(data, name) is not None]
+    if data.dataset is not None or not files:
+        return _read_dataset(data, files, stages)
+    for name in ("edges", "labels"):
+        if name not in files:
+            raise InputError(
+                f"--{name} is needed beside --{files[0]}: got none; name the file, or name no file at all to "
+                "use the graph inside the package."
+            )
+    features = None
+    if data.features is not None:
+        stages.stage(f"reading {data.features.name}")
+        features = features_of(data, data.features)
+    graph = graph_of(data, features, stages)
+    stages.stage("reading labels")
+    labels = _labels_of(data)
+    y = labels.align(graph)
+    return Problem(
+        str(data.edges),
+        graph,
+        None if features is None else features.align(graph),
+        None if features is None else features.names,
+        None if features is None else features.encoding,
+        y,
+        _split_of(data, labels, graph, y),
+    )
+
+
+def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Problem:
+    given = [name for name in (*files, *_reading_options(data), "held_out") if getattr(data, name) is not None]
+    if given:
+        option = "--" + given[0].replace("_", "-")
+        raise InputError(
+            f"{option} goes with your own files: got it "
+            + (f"with --dataset {data.dataset}" if data.dataset is not None else "without --edges and --labels")
+            + "; leave one of them out."
+        )
+    name = EMBEDDED if data.dataset is None else data.dataset
+    stages.stage(f"loading {name}")
+    public = any(info.name == name and info.per_class is None for info in list_datasets())
+    loaded = load_dataset(name, seed=None if public else data.seed, data_dir=data.data_dir)
+    y = np.full(loaded.graph.n_nodes, None, dtype=object)
+    labelled = loaded.y >= 0
+    y[labelled] = np.array(loaded.class_names, dtype=object)[loaded.y[labelled]]
+    split = np.full(len(y), None, dtype=object)
+    for part in SPLITS:
+        split[getattr(loaded, part)] = part
+    row_norm = "l2" if name == EMBEDDED else None
+    return Problem(name, loaded.graph, loaded.X, loaded.feature_names, None, y, split, row_norm)
+
+
+def _reading_options(data: DataOptions) -> list[str]:
+    names = ["source_column", "target_column", "weights_column", "directed", "duplicates", "self_loops"]
+    names += ["id_column", "label_column", "split_column", "delimiter", "impute", "max_categories"]
+    return names + [name for name in ("unweighted", "row_numbers") if getattr(data, name)]
+
+
+def features_of(data: DataOptions, path: Path, encoding: Encoding | None = None) -> Features:
+    """Features of a file; with the encoding of a model, encoded as at its fit."""
+    if not is_table(path):
+        # A matrix of numbers has no raw columns to encode.
+        id_column: str | bool | None = data.id_column if not data.row_numbers else None
+        return read_features(path, id_column=id_column, impute=chosen(data.impute), delimiter=data.delimiter)
+    return read_features(
+        path,
+        id_column=False if data.row_numbers else data.id_column,
+        impute=chosen(data.impute),
+        max_categories=50 if data.max_categories is None else data.max_categories,
+        encoding=encoding,
+        delimiter=_delimiter(data),
+    )
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file of features has columns with names, unlike npz and svmlight."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
+    return not suffixes or suffixes[-1] not in (".npz", *SVMLIGHT_SUFFIXES)
+
+
+def graph_of(
+    data: DataOptions, features: Features | None, stages: Stages, nodes: NodeIds | None = None
+) -> Graph:
+    """Graph of `--edges`, whose nodes are those of the features."""
+    if data.edges is None:
+        raise InputError("--edges is needed: got none; name the file of the edges.")
+    stages.stage(f"reading {data.edges.name}")
+    if nodes is None and features is not None and not _has_own_ids(data.edges):
+        nodes = NodeIds(features.matrix.shape[0] if features.ids is None else features.ids)
+    return read_edges(
+        data.edges,
+        source=data.source_column,
+        target=data.target_column,
+        weight=False if data.unweighted else data.weights_column,
+        nodes=nodes,
+        directed=data.directed,
+        duplicates=chosen(data.duplicates) or "once",
+        self_loops=chosen(data.self_loops) or "keep",
+        delimiter=_delimiter(data) if data.edges.suffix.lower() not in (".npz", ".graphml") else None,
+    )
+
+
+def _has_own_ids(path: Path) -> bool:
+    """Whether a npz file names its nodes itself; what is no such file is left to the reader to refuse."""
+    if path.suffix.lower() != ".npz" or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "ids.npy" in archive.namelist()
+
+
+def _labels_of(data: DataOptions) -> Labels:
+    assert_path = data.labels
+    if assert_path is None:  # pragma: no cover - read_problem has asked for it
+        raise InputError("--labels is needed: got none; name the file of the labels.")
+    delimiter, id_column = _delimiter(data), data.id_column
+    if id_column is not None and id_column not in open_table(assert_path, delimiter=delimiter).names:
+        id_column = None  # the option is about the features, and the labels call their id something else
+    return read_labels(
+        assert_path,
+        id_column=id_column,
+        label_column=data.label_column,
+        split_column=data.split_column,
+        delimiter=delimiter,
+    )
+
+
+def _split_of(data: DataOptions, labels: Labels, graph: Graph, y: NDArray[Any]) -> NDArray[Any]:
+    if labels.splits is None:
+        share = DEFAULT_HELD_OUT if data.held_out is None else data.held_out
+        return hold_out(y, share, DEFAULT_SEED if data.seed is None else data.seed)
+    if data.held_out is not None:
+        raise InputError(
+            f"--held-out goes with labels without a split: got it with {data.labels}, which has one; leave it "
+            "out, or drop the split column."
+        )
+    split = np.full(graph.n_nodes, None, dtype=object)
+    split[graph.positions(labels.ids)] = labels.splits
+    if not (split == "train").any():
+        raise InputError(f"{data.labels} must have labels to train on: got a split without train; add some.")
+    return split
+
+
+def _delimiter(data: DataOptions) -> str | None:
+    return "\t" if data.delimiter in ("tab", "\\t") else data.delimiter

@@ -1,0 +1,165 @@
+"""What a person sees (tables, progress) and what a machine reads (one JSON document)."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Where no terminal says how wide it is.
+PLAIN_WIDTH = 100
+
+OPTION_OF = {
+    "id_column=False": "--row-numbers",
+    "weight=False": "--unweighted",
+    "weight": "--weights-column",
+    "source": "--source-column",
+    "target": "--target-column",
+} | {
+    name: "--" + name.replace("_", "-")
+    for name in (
+        *("id_column", "label_column", "split_column", "delimiter", "impute", "max_categories", "directed"),
+        *("duplicates", "self_loops", "data_dir", "n_hops", "weight_decay", "normalization", "gamma"),
+        *("row_norm", "scale", "solver", "class_weight", "max_iter", "tol", "memory_limit", "cv", "search"),
+    )
+}
+# `name=` anywhere, or a name of two words; a bare `source` or `scale` may be an ordinary word.
+_NAMES = "|".join(sorted(OPTION_OF, key=len, reverse=True))
+_ARGUMENT = re.compile(rf"(?<![\w'\"-])(?:(id_column=False|weight=False)|({_NAMES})=|(\w+_\w+))(?![\w'\"])")
+
+
+def in_options(text: str) -> str:
+    """Message of the library with the names of arguments as options of the command line.
+
+    Examples
+    --------
+    >>> in_options("n_hops must be >= 0: got -1; name the id with id_column=.")
+    '--n-hops must be >= 0: got -1; name the id with --id-column.'
+    """
+    text = text.replace("impute= (--impute on the command line)", "impute=")
+
+    def option(match: re.Match[str]) -> str:
+        return OPTION_OF.get(match.group(1) or match.group(2) or match.group(3), match.group(0))
+
+    return _ARGUMENT.sub(option, text)
+
+
+def complain(text: str) -> None:
+    """One line on stderr, whatever the text was."""
+    sys.stderr.write(" ".join(text.split()) + "\n")
+    sys.stderr.flush()
+
+
+def to_json(document: Any) -> str:
+    """Document as indented JSON; numpy scalars and paths become plain."""
+
+    def plain(value: Any) -> Any:
+        return str(value) if isinstance(value, Path) else value.item()
+
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=plain)
+
+
+class Screen:
+    """Where a command shows its results: tables for a person, or one JSON document if `as_json`."""
+
+    def __init__(self, as_json: bool = False) -> None:
+        self.as_json = as_json
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person reads the output."""
+        return not self.as_json and sys.stdout.isatty()
+
+    def line(self, text: str = "") -> None:
+        """Write one line, unbroken."""
+        if not self.as_json:
+            _console().print(text, soft_wrap=True)
+
+    def field(self, name: str, text: str) -> None:
+        """Write a name and what it says, wrapped to stay in its column."""
+        if self.as_json:
+            return
+        from rich.table import Table
+
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(width=9, style="bold")
+        grid.add_column(overflow="fold")
+        grid.add_row(name, text)
+        _console().print(grid)
+
+    def table(
+        self, header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, title: str | None = None
+    ) -> None:
+        """Write a table whose first `left` columns are text and whose others are numbers."""
+        if self.as_json:
+            return
+        from rich import box
+        from rich.table import Table
+
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+        for position, name in enumerate(header):
+            table.add_column(name, justify="left" if position < left else "right", overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        _console().print(table)
+
+    def document(self, document: Any) -> None:
+        """Write the JSON document, if that was asked for."""
+        if self.as_json:
+            sys.stdout.write(to_json(document) + "\n")
+
+    @contextmanager
+    def progress(self) -> Iterator[Stages]:
+        """Progress on stderr while the block runs; none for machines or where stderr is no terminal."""
+        if self.as_json or not sys.stderr.isatty():
+            yield Stages(None)
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=_console(stderr=True), transient=True) as bars:
+            yield Stages(bars)
+
+
+class Stages:
+    """The steps of a command, one bar after the other."""
+
+    def __init__(self, bars: Any) -> None:
+        self._bars = bars
+        self._current: Any = None
+
+    def stage(self, text: str) -> Callable[[int, int], None]:
+        """Begin a step; gives what is called as `f(done, of)` to move its bar."""
+        if self._bars is None:
+            return lambda done, of: None
+        if self._current is not None:
+            self._bars.update(self._current, visible=False)
+        bar = self._current = self._bars.add_task(text, total=None)
+        return lambda done, of: self._bars.update(bar, completed=done, total=of)
+
+
+def _console(stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PLAIN_WIDTH
+    return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def counted(number: int, noun: str) -> str:
+    """Say how many, as `1 node` or `2,708 nodes`.
+
+    Examples
+    --------
+    >>> counted(2708, "node")
+    '2,708 nodes'
+    """
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {noun if number == 1 else plural}"

@@ -1,0 +1,166 @@
+"""The run folder: what `sgc fit` leaves behind, and what `predict` and `evaluate` go on from.
+
+=====================  ===========================================================================
+``model.safetensors``  the model, with the encoding of the features
+``predictions.csv``    every node: id, label, probability of each class (``p_<class>``, 6 decimals)
+``metrics.json``       accuracy at 0 and at K hops, figures of every class, the plan
+``graph.npz``          the graph, to attach new nodes to
+``features.npz``       the features in the order of the nodes; missing where there are none
+``labels.csv``         id, label and split as they were used
+``run.json``           format, versions, settings, names of the input files; written last
+=====================  ===========================================================================
+
+The same input and settings give the same bytes. Without ``run.json`` a folder is no run: it is removed before
+anything is replaced, so that a run that was interrupted cannot pass for a whole one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sgclearn
+from sgclearn.cli.inputs import SPLITS, Problem
+from sgclearn.cli.output import to_json
+from sgclearn.cli.predictions import Predictions
+from sgclearn.errors import DataFileError, InputError
+from sgclearn.features import read_features
+from sgclearn.graph import Graph
+from sgclearn.persist import save_model
+from sgclearn.persist.atomic import replacing
+
+FORMAT, VERSION = "sgclearn-run", 1
+DEFAULT_NAME = "sgc-run"
+MODEL, PREDICTIONS, METRICS = "model.safetensors", "predictions.csv", "metrics.json"
+GRAPH, FEATURES, LABELS, RUN = "graph.npz", "features.npz", "labels.csv", "run.json"
+
+
+def choose_folder(out: Path | None, force: bool) -> Path:
+    """Folder to write to; one that has something in it already is refused, unless it may be replaced."""
+    if out is None:
+        names = itertools.chain([DEFAULT_NAME], (f"{DEFAULT_NAME}-{k}" for k in itertools.count(2)))
+        return next(path for path in map(Path, names) if not path.exists())
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out must name a folder: got the file {out}; choose another name.")
+    if out.is_dir() and any(out.iterdir()) and not force:
+        raise InputError(
+            f"--out must be a new or empty folder: got {out}, which has files in it; choose another, or "
+            "replace those that sgc writes with --force."
+        )
+    return out
+
+
+def write_run(
+    folder: Path,
+    problem: Problem,
+    model: Any,
+    predictions: Predictions,
+    metrics: dict[str, Any],
+    settings: dict[str, Any],
+) -> None:
+    """Write all files of a run, each under a temporary name that is then changed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RUN).unlink(missing_ok=True)
+    encoding = None if problem.encoding is None else problem.encoding.to_dict()
+    save_model(model, folder / MODEL, feature_encoding=encoding)
+    predictions.write(folder / PREDICTIONS)
+    write_json(folder / METRICS, metrics)
+    problem.graph.save_npz(folder / GRAPH)
+    if problem.X is None:
+        (folder / FEATURES).unlink(missing_ok=True)
+    else:
+        _write_features(folder / FEATURES, problem)
+    _write_labels(folder / LABELS, problem)
+    versions = {"sgclearn": sgclearn.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    write_json(folder / RUN, {"format": FORMAT, "version": VERSION, "versions": versions, "settings": settings})
+
+
+def written_files(problem: Problem) -> list[tuple[str, str]]:
+    """Name and meaning of each file of a run."""
+    features = [] if problem.X is None else [(FEATURES, "the features, for the same")]
+    return [
+        (MODEL, "the model"),
+        (PREDICTIONS, "every node: id, label, probability of each class"),
+        (METRICS, "accuracy and the figures of every class"),
+        (GRAPH, "the graph, to attach new nodes to"),
+        *features,
+        (LABELS, "labels and split as they were used"),
+        (RUN, "settings and versions"),
+    ]
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Write a JSON file whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(to_json(document) + "\n", encoding="utf-8")
+
+
+def _write_features(path: Path, problem: Problem) -> None:
+    from scipy.sparse import issparse
+
+    X = problem.X
+    if issparse(X):
+        arrays = {"x_data": X.data, "x_indices": X.indices, "x_indptr": X.indptr, "x_shape": np.array(X.shape)}
+    else:
+        arrays = {"X": X}
+    if problem.feature_names is not None:
+        arrays["names"] = np.array(problem.feature_names, dtype=np.str_)
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+
+def _write_labels(path: Path, problem: Problem) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    nodes = problem.nodes(*SPLITS)
+    columns = {"id": problem.graph.ids[nodes], "label": problem.y[nodes], "split": problem.split[nodes]}
+    table = pa.table({name: pa.array(values.tolist()) for name, values in columns.items()})
+    with replacing(path) as temporary:
+        csv.write_csv(table, temporary, csv.WriteOptions(quoting_style="needed"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder that is there: opened with `Run.open`."""
+
+    folder: Path
+    settings: dict[str, Any]
+
+    @classmethod
+    def open(cls, folder: Path) -> Run:
+        """Open a folder that `sgc fit` wrote, or say what is wrong with it."""
+        path = folder / RUN
+        if not path.is_file():
+            raise DataFileError(
+                f"--run must be a folder that sgc fit wrote: got {folder} without {RUN}; check the path, or run "
+                f"sgc fit --out {folder}."
+            )
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            name, version, settings = document["format"], document["version"], document["settings"]
+            usable = name == FORMAT and isinstance(version, int) and isinstance(settings, dict)
+        except (ValueError, KeyError, TypeError):
+            usable = False
+        if not usable:
+            raise DataFileError(f"{path} must describe a run of sgc fit, and is damaged; run sgc fit again.")
+        if version > VERSION:
+            raise DataFileError(
+                f"{path} must be of version {VERSION} or earlier: got version {version}; upgrade sgclearn."
+            )
+        return cls(folder, settings)
+
+    def graph(self) -> Graph:
+        """The graph of the run."""
+        return Graph.load_npz(self.folder / GRAPH)
+
+    def features(self) -> Any:
+        """The feature matrix of the run (n, d); None if it has no features."""
+        path = self.folder / FEATURES
+        return read_features(path).matrix if path.exists() else None

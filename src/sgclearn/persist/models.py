@@ -1,0 +1,206 @@
+"""A fitted model -> header and tensors, and back.
+
+The entries of the header besides those of `sgclearn.persist.container`:
+
+``estimator``
+    "SGCClassifier" or "SGCMultilabelClassifier". A `SGCClassifierCV` is stored as the `SGCClassifier` that it
+    chose, which predicts the same bits.
+``parameters``
+    The arguments of its constructor. A value that JSON does not have is an object with one key: ``{"float":
+    "nan"}``, or ``{"pairs": [[key, value], ...]}`` for a dictionary.
+``fitted``
+    What prediction needs besides the tensors (``n_hops_``, ``normalization_``, ``gamma_``, ``uses_graph_``,
+    ``uses_identity_``, ``n_features_in_``, where there are any ``feature_names_in_``) and how the fit ended
+    (``weight_decay_``, ``n_iter_``, ``converged_``, ``gradient_ratio_``, ``loss_``).
+``classes``
+    Missing where the classes are the tensor ``classes`` (numbers and truth values); else ``dtype`` ("str" or
+    "object") and ``values``.
+``feature_encoding``
+    Where one was given: how raw columns become feature columns, as `Encoding.to_dict` gives it.
+
+The tensors: ``coef`` (C, d), ``intercept`` (C,) and, for numbers, ``classes`` (C,).
+
+The graph is never stored, and neither is what belongs to it: `transduction_` and `plan_` are not there after
+loading; predict on the graph to get the first again.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.errors import InputError, InputTypeError, ModelFileError
+from sgclearn.persist.container import Tensors, read_container, write_container
+
+ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
+FITTED = (
+    "n_hops_",
+    "weight_decay_",
+    "normalization_",
+    "gamma_",
+    "uses_graph_",
+    "uses_identity_",
+    "n_features_in_",
+    "n_iter_",
+    "converged_",
+    "gradient_ratio_",
+    "loss_",
+)
+CHOSEN = ("n_hops", "weight_decay", "normalization", "gamma")
+
+
+def save_model(
+    model: Any, path: str | os.PathLike[str], *, feature_encoding: dict[str, Any] | None = None
+) -> None:
+    """Write a fitted model to a safetensors file with a JSON header, without pickle.
+
+    The file is written under a temporary name and renamed. The graph is not stored: keep it with
+    `Graph.save_npz`.
+
+    Parameters
+    ----------
+    model : SGCClassifier, SGCClassifierCV or SGCMultilabelClassifier
+        Fitted. A CV is stored as the `SGCClassifier` that it chose.
+    path : path
+        Usually named `.safetensors`.
+    feature_encoding : dict, optional
+        `Encoding.to_dict()` of the features, so that new nodes can be encoded in the same way;
+        `read_model_header` gives it back.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from sgclearn import Graph, SGCClassifier, load_model, save_model
+    >>> graph = Graph.from_edges([(0, 1), (2, 3)])
+    >>> X, y = np.eye(4), np.array([0, -1, 1, -1])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> save_model(SGCClassifier().fit(X, y, graph=graph), path)
+    >>> load_model(path).predict(X, graph=graph)
+    array([0, 0, 1, 1])
+    """
+    name, parameters = _identity(model)
+    if not hasattr(model, "coef_"):
+        raise InputError(f"a model must be fitted before it is saved: got a new {name}; call fit first.")
+    tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
+    fitted = {field: _plain(getattr(model, field), field) for field in FITTED}
+    if hasattr(model, "feature_names_in_"):
+        fitted["feature_names_in_"] = [str(column) for column in model.feature_names_in_]
+    header: dict[str, Any] = {"estimator": name, "fitted": fitted}
+    header["parameters"] = {key: _plain(value, key) for key, value in parameters.items()}
+    if model.classes_.dtype.kind in "biuf" and model.classes_.dtype.itemsize <= 8:
+        tensors["classes"] = model.classes_
+    else:
+        header["classes"] = _class_values(model.classes_)
+    if feature_encoding is not None:
+        header["feature_encoding"] = feature_encoding
+    write_container(path, header, tensors)
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save_model` wrote; it predicts the same bits as the one that was saved.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    SGCClassifier or SGCMultilabelClassifier
+        Fitted, without `plan_` and `transduction_`, which belong to the training graph.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is truncated, changed, of another program, of a later format, a pickle, or empty.
+    """
+    import sgclearn.classify
+
+    header, tensors = read_container(path)
+    try:
+        name = header["estimator"]
+        if name not in ESTIMATORS:
+            raise ValueError(f"estimator {name!r}")
+        parameters = {key: _restored(value) for key, value in header["parameters"].items()}
+        model = getattr(sgclearn.classify, name)(**parameters)
+        for field in FITTED:
+            setattr(model, field, _restored(header["fitted"][field]))
+        if "feature_names_in_" in header["fitted"]:
+            model.feature_names_in_ = np.array(header["fitted"]["feature_names_in_"], dtype=object)
+        model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
+        model.classes_ = _restored_classes(header, tensors)
+        shape = (len(model.classes_), model.n_features_in_)
+        if model.coef_.shape != shape or model.intercept_.shape != shape[:1]:
+            raise ValueError(f"coef of shape {model.coef_.shape}, not {shape}")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(
+            f"{path} must describe a whole model, and its contents do not fit together ({error}); "
+            "save the model again with save_model."
+        ) from error
+    return model
+
+
+def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Give the checked header of a model file, `feature_encoding` among its entries where one was saved."""
+    return read_container(path)[0]
+
+
+def _identity(model: Any) -> tuple[str, dict[str, Any]]:
+    """Name of the estimator to store, and its parameters."""
+    from sgclearn.classify import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
+
+    if type(model) in (SGCClassifier, SGCMultilabelClassifier):
+        return type(model).__name__, model.get_params(deep=False)
+    if type(model) is SGCClassifierCV:
+        given, known = model.get_params(deep=False), SGCClassifier().get_params(deep=False)
+        chosen = getattr(model, "best_params_", {})
+        return "SGCClassifier", {key: chosen.get(key, given[key]) for key in known}
+    raise InputTypeError(
+        "only SGCClassifier, SGCClassifierCV and SGCMultilabelClassifier can be saved: got "
+        f"{type(model).__name__}; save the classifier inside it."
+    )
+
+
+def _plain(value: Any, name: str) -> Any:
+    """Value as JSON has it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {"pairs": [[_plain(key, name), _plain(held, name)] for key, held in value.items()]}
+    raise InputError(
+        f"{name} must be a number, a text, a dictionary of these or None to be saved: got "
+        f"{type(value).__name__}; set it with set_params before saving."
+    )
+
+
+def _restored(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "float" in value:
+        return float(value["float"])
+    return {_restored(key): _restored(held) for key, held in value["pairs"]}
+
+
+def _class_values(classes: NDArray[Any]) -> dict[str, Any]:
+    values = classes.tolist()
+    if classes.dtype.kind not in "UO" or not all(isinstance(v, bool | int | float | str) for v in values):
+        raise InputError(
+            f"classes must be integers, strings, booleans or floats to be saved: got {classes.dtype} such as "
+            f"{values[0]!r}; fit with one of these as labels."
+        )
+    return {"dtype": "str" if classes.dtype.kind == "U" else "object", "values": values}
+
+
+def _restored_classes(header: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
+    if "classes" in tensors:
+        return tensors["classes"]
+    stored = header["classes"]
+    return np.array(stored["values"], dtype=np.str_ if stored["dtype"] == "str" else object)

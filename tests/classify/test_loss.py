@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from sgclearn import reference
+from sgclearn.classify.labels import one_hot
+from sgclearn.classify.loss import Objective, Sigmoid, Softmax
+from sgclearn.classify.scaling import ScaledDesign, fit_scaling
+from sgclearn.propagation.design import ExplicitDesign
+
+
+def make(seed: int, link=Softmax, intercept=True, penalize=True, decay=0.3, m=7, d=4, C=3):
+    rng = np.random.default_rng(seed)
+    Z, w = rng.normal(size=(m, d)), rng.uniform(0.1, 2.0, size=m)
+    Y = one_hot(rng.integers(C, size=m), C) if link is Softmax else (rng.random((m, C)) < 0.5).astype(float)
+    objective = Objective(ExplicitDesign(Z), Y, w, link, decay, intercept, penalize)
+    return objective, rng.normal(size=objective.shape), Z, Y, w
+
+
+@given(st.integers(2, 10**6))
+@settings(max_examples=30)
+def test_softmax_objective_equals_the_reference(seed: int) -> None:
+    objective, W, Z, Y, w = make(seed)
+    value, gradient, P = objective.value_and_gradient(W)
+    assert value == pytest.approx(reference.objective(Z, Y, w, W[:-1], W[-1], 0.3), rel=1e-12)
+    Theta_gradient, b_gradient = reference.gradient(Z, Y, w, W[:-1], W[-1], 0.3)
+    np.testing.assert_allclose(gradient[:-1], Theta_gradient, atol=1e-13)
+    np.testing.assert_allclose(gradient[-1], b_gradient, atol=1e-13)
+    np.testing.assert_allclose(P, reference.softmax(Z @ W[:-1] + W[-1]), atol=1e-14)
+
+
+@pytest.mark.parametrize("link", [Softmax, Sigmoid])
+@pytest.mark.parametrize(("intercept", "penalize"), [(True, True), (True, False), (False, True)])
+def test_gradient_and_hessian_product_equal_finite_differences(link, intercept, penalize) -> None:
+    objective, W, *_ = make(77, link, intercept, penalize)
+    U = np.random.default_rng(78).normal(size=W.shape)
+    step = 1e-6
+    ahead, behind = (objective.value_and_gradient(W + sign * step * U) for sign in (1, -1))
+    value, gradient, P = objective.value_and_gradient(W)
+    assert (ahead[0] - behind[0]) / (2 * step) == pytest.approx(np.vdot(gradient, U), rel=1e-7)
+    numeric = (ahead[1] - behind[1]) / (2 * step)
+    np.testing.assert_allclose(objective.hessian_product(P, U), numeric, atol=1e-8)
+
+
+@pytest.mark.parametrize("link", [Softmax, Sigmoid])
+def test_hessian_diagonal_never_exceeds_its_bound(link) -> None:
+    for seed in range(50, 60):
+        objective, W, *_ = make(seed, link)
+        P = objective.value_and_gradient(W)[2]
+        bound = objective.hessian_diagonal_bound()
+        for row in range(W.shape[0]):
+            for column in range(W.shape[1]):
+                unit = np.zeros_like(W)
+                unit[row, column] = 1.0
+                assert objective.hessian_product(P, unit)[row, column] <= bound[row, 0] + 1e-12
+
+
+@pytest.mark.parametrize("link", [Softmax, Sigmoid])
+def test_losses_stay_finite_for_enormous_logits(link) -> None:
+    logits = np.array([[1e4, -1e4, 0.0], [-1e4, -1e4, -1e4]])
+    Y = one_hot(np.array([1, 2]), 3)
+    assert np.isfinite(link.losses(logits, Y)).all()
+    P = link.probabilities(logits)
+    assert np.isfinite(P).all()
+    assert (P >= 0).all()
+    assert (P <= 1).all()
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax", "maxabs"])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_scaled_design_equals_scaling_the_matrix(scale: str, as_sparse: bool) -> None:
+    rng = np.random.default_rng(14)
+    Z = rng.normal(size=(9, 5)) * (rng.random((9, 5)) < 0.6)
+    Z[:, 2] = 4.0  # constant: carries nothing
+    design = ExplicitDesign(sparse.csr_array(Z) if as_sparse else Z)
+    scaling = fit_scaling(design, scale)
+    assert scaling is not None
+    scaled = ScaledDesign(design, scaling)
+    low, high, mean, std = Z.min(axis=0), Z.max(axis=0), Z.mean(axis=0), Z.std(axis=0)
+    if scale == "standard":
+        expected = np.where(std > 0, (Z - mean) / np.where(std > 0, std, 1), 0)
+    elif scale == "minmax":
+        expected = np.where(high > low, (Z - low) / np.where(high > low, high - low, 1), 0)
+    else:
+        expected = Z / np.abs(Z).max(axis=0)
+    V, G, w = rng.normal(size=(5, 3)), rng.normal(size=(9, 3)), rng.random(9)
+    np.testing.assert_allclose(scaled.matmul(V), expected @ V, atol=1e-12)
+    np.testing.assert_allclose(scaled.rmatmul(G), expected.T @ G, atol=1e-12)
+    np.testing.assert_allclose(scaled.rows(np.array([3, 1])), expected[[3, 1]], atol=1e-12)
+    np.testing.assert_allclose(np.hstack([b for _, _, b in scaled.column_blocks()]), expected, atol=1e-12)
+    np.testing.assert_allclose(scaled.subset(np.array([2, 5])).matmul(V), expected[[2, 5]] @ V, atol=1e-12)
+    np.testing.assert_allclose(scaled.squares(w), w @ expected**2, atol=1e-12)
+    Theta, b = scaling.unscale(V, np.ones(3))
+    np.testing.assert_allclose(Z @ Theta + b, expected @ V + 1, atol=1e-12)
