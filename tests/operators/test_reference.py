@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from zoo import random_features
 
 from sgclearn import reference
+from zoo import random_features
 
 STAR = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
 

@@ -34,7 +34,7 @@ def test_memory_limit_is_read_as_bytes(limit, expected):
     "limit", [0, -1, True, float("nan"), float("inf"), [1], "", "GB", "4 XB", "-1GB", "0", "0.1", "4GB left"]
 )
 def test_memory_limit_that_cannot_be_read_is_refused_with_its_value(limit):
-    with pytest.raises(InputError, match="memory_limit .*'4GB'.*: got "):
+    with pytest.raises(InputError, match=r"memory_limit .*'4GB'.*: got "):
         memory_limit_bytes(limit)
 
 

@@ -6,7 +6,6 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
-from zoo import ZOO, random_features, random_graph
 
 from sgclearn import Operator, propagate
 from sgclearn.errors import InputError, MemoryLimitError
@@ -14,6 +13,7 @@ from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.planner import PLANS, make_plan, plan_rows
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
+from zoo import ZOO, random_features, random_graph
 
 GRAPH = random_graph(5000, 15_000, seed=79)
 WORDS = sparse.random_array((5000, 3000), density=0.003, rng=np.random.default_rng(83), format="csr")

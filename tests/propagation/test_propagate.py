@@ -7,6 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+
+from sgclearn import Graph, Operator, propagate, reference
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.propagation.propagate import check_n_hops, check_nodes, propagate_product
+from sgclearn.propagation.source import NodeFeatures
 from zoo import (
     OPERATORS,
     ZOO,
@@ -18,11 +23,6 @@ from zoo import (
     random_graph,
     to_dense,
 )
-
-from sgclearn import Graph, Operator, propagate, reference
-from sgclearn.errors import InputError, InputTypeError
-from sgclearn.propagation.propagate import check_n_hops, check_nodes, propagate_product
-from sgclearn.propagation.source import NodeFeatures
 
 pytestmark = pytest.mark.filterwarnings("ignore:self-loops in the data:sgclearn.errors.SgclearnWarning")
 FEW = settings(max_examples=40)
@@ -215,7 +215,8 @@ def test_propagate_output_has_the_asked_form():
         assert_close(dense, expected)
         assert_close(stored, expected)
     assert isinstance(propagate(X, graph), np.ndarray)
-    assert isinstance(propagate(None, graph, output="dense"), np.ndarray)
+    for n_hops in range(3):
+        assert isinstance(propagate(None, graph, n_hops, output="dense"), np.ndarray)
 
 
 def test_propagate_keeps_sparse_features_sparse_while_that_is_cheaper():
@@ -268,7 +269,7 @@ def test_propagate_product_equals_reference_logits(data, pair, choice, n_hops):
 
 @pytest.mark.parametrize("n_hops", [-1, 1.5, True, "2", None, np.float64(2.0), [2]])
 def test_n_hops_other_than_whole_numbers_from_zero_are_refused(n_hops):
-    with pytest.raises(InputError, match="n_hops must be a whole number >= 0: got .*2 the default"):
+    with pytest.raises(InputError, match=r"n_hops must be a whole number >= 0: got .*2 the default"):
         propagate(np.ones((2, 1)), ZOO["one-edge"], n_hops)
 
 
@@ -294,7 +295,7 @@ def test_features_that_are_not_finite_are_refused(bad, dtype):
     X[1, 0] = bad
     forms = [X] if dtype == np.float16 else [X, sparse.csr_array(X)]
     for form in forms:
-        with pytest.raises(InputError, match="X must be finite: got (NaN|infinity)"):
+        with pytest.raises(InputError, match=r"X must be finite: got (NaN|infinity)"):
             propagate(form, ZOO["one-edge"])
 
 
@@ -313,7 +314,7 @@ def test_features_that_are_not_numbers_are_refused(X):
 
 @pytest.mark.parametrize("X", [np.ones(2), np.ones((2, 1, 1)), 3.0])
 def test_features_of_other_than_two_dimensions_are_refused(X):
-    with pytest.raises(InputError, match="X must have two dimensions .*got shape"):
+    with pytest.raises(InputError, match=r"X must have two dimensions .*got shape"):
         propagate(X, ZOO["one-edge"])
 
 

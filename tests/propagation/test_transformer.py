@@ -8,10 +8,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from zoo import OPERATORS, ZOO, random_features, random_graph, to_dense
 
 from sgclearn import SGCTransformer, propagate
 from sgclearn.errors import InputError, MemoryLimitError
+from zoo import OPERATORS, ZOO, random_features, random_graph, to_dense
 
 
 @parametrize_with_checks([SGCTransformer(), SGCTransformer(row_norm="l2")])

@@ -49,7 +49,7 @@ class Estimate:
     madds: float = 0.0
     nanoseconds: float = 0.0
     peak: float = 0.0
-    result: RowsSize | None = None  # the rows that the plan forms; None where it never forms them
+    result: RowsSize = RowsSize(0, 0.0, False, 8)  # the rows that the plan forms; none if it never does
 
     def add(self, madds: float, price: float) -> None:
         """Count multiply-adds at a price in nanoseconds."""
@@ -179,8 +179,6 @@ class CostModel:
     def solve(self, estimate: Estimate, n_classes: int, evaluations: int) -> None:
         """Add the solver's products with the rows, in the row space where they are fewer than columns."""
         Z = estimate.result
-        if Z is None:
-            return
         used_columns = min(self.d, Z.entries)
         if Z.count < used_columns:
             estimate.add(4.0 * Z.count**2 * used_columns, DENSE_DENSE_NS)

@@ -179,7 +179,7 @@ def _estimate_rows(
 def _with_output(estimate: Estimate, features: NodeFeatures, output: str) -> float:
     """Peak memory, with the result turned into what was asked for."""
     Z = estimate.result
-    if Z is None or output == "auto" or Z.is_sparse == (output == "sparse"):
+    if output == "auto" or Z.is_sparse == (output == "sparse"):
         return estimate.peak
     if output == "sparse":
         return max(estimate.peak, Z.memory + Z.entries * _TO_SPARSE_BYTES)

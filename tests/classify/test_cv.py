@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from problems import labelled_problem
+from sklearn.model_selection import StratifiedKFold
+
+from sgclearn import Graph, SGCClassifier, SGCClassifierCV
+from sgclearn.classify.search import Trial, make_folds
+from sgclearn.errors import InputError, MissingExtraError
+
+
+def community_problem(seed: int = 61):
+    """Two noisy communities: the graph tells the classes apart, the features hardly do."""
+    rng = np.random.default_rng(seed)
+    n = 120
+    truth = np.arange(n) % 2
+    pairs = rng.integers(n, size=(900, 2))
+    same = truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    pairs = pairs[same | (rng.random(900) < 0.1)]
+    graph = Graph.from_edges(pairs, n_nodes=n, self_loops="drop")
+    X = rng.normal(size=(n, 8)) + 0.35 * truth[:, None]
+    y = np.full(n, -1)
+    y[:60] = truth[:60]
+    return graph, X, y, truth
+
+
+def test_cv_chooses_hops_where_the_graph_helps() -> None:
+    graph, X, y, truth = community_problem()
+    model = SGCClassifierCV((0, 1, 2), weight_decay=(1e-3, 1e-2, 1e-1)).fit(X, y, graph=graph)
+    assert model.best_params_["n_hops"] > 0
+    plain = SGCClassifier(0).fit(X, y, graph=graph)
+    hidden = y == -1
+    assert (model.transduction_ == truth)[hidden].mean() > (plain.transduction_ == truth)[hidden].mean()
+
+
+def test_cv_final_model_is_the_classifier_with_the_best_settings() -> None:
+    graph, X, y, _ = community_problem()
+    model = SGCClassifierCV((1, 2), weight_decay=(1e-3, 1e-1)).fit(X, y, graph=graph)
+    same = SGCClassifier(**model.best_params_).fit(X, y, graph=graph)
+    assert np.array_equal(model.coef_, same.coef_)
+    assert np.array_equal(model.predict(X, graph=graph), same.predict(X, graph=graph))
+
+
+def test_cv_scores_equal_single_fits_on_the_validation_nodes() -> None:
+    graph, X, y, _ = community_problem()
+    validation = np.arange(40, 60)
+    model = SGCClassifierCV((0, 2), weight_decay=(1e-3, 1e-1)).fit(X, y, graph=graph, validation=validation)
+    hidden = y.copy()
+    hidden[validation] = -1
+    for trial in model.cv_results_:
+        single = SGCClassifier(trial["n_hops"], weight_decay=trial["weight_decay"]).fit(X, hidden, graph=graph)
+        assert trial["score"] == np.mean(single.transduction_[validation] == y[validation])
+    chosen = SGCClassifier(**model.best_params_).fit(X, hidden, graph=graph)
+    assert np.array_equal(model.coef_, chosen.coef_)  # the final model has not seen the validation labels
+    both = SGCClassifierCV((0, 2), weight_decay=(1e-3, 1e-1), refit_with_validation=True)
+    both.fit(X, y, graph=graph, validation=validation)
+    assert np.array_equal(both.coef_, SGCClassifier(**model.best_params_).fit(X, y, graph=graph).coef_)
+
+
+def test_cv_never_reads_the_labels_it_was_not_given() -> None:
+    graph, X, y, truth = community_problem()
+    validation = np.arange(40, 60)
+    model = SGCClassifierCV((0, 2), weight_decay=(1e-3, 1e-1)).fit(X, y, graph=graph, validation=validation)
+    # Validation labels decide between settings and do nothing else: with one setting they change nothing.
+    flipped = y.copy()
+    flipped[validation] = 1 - y[validation]
+    one = SGCClassifierCV(2, weight_decay=[1e-2]).fit(X, y, graph=graph, validation=validation)
+    two = SGCClassifierCV(2, weight_decay=[1e-2]).fit(X, flipped, graph=graph, validation=validation)
+    assert np.array_equal(one.coef_, two.coef_)
+    assert set(model.best_params_) == {"n_hops", "weight_decay", "normalization", "gamma"}
+
+
+@pytest.mark.parametrize("plan", ["full", "frontier", "left-first", "implicit"])
+def test_cv_gives_the_same_choice_with_every_plan(plan: str) -> None:
+    graph, X, y, _ = community_problem()
+    auto = SGCClassifierCV((0, 1, 3), weight_decay=(1e-3, 1e-1)).fit(X, y, graph=graph)
+    model = SGCClassifierCV((0, 1, 3), weight_decay=(1e-3, 1e-1), plan=plan).fit(X, y, graph=graph)
+    assert model.best_params_ == auto.best_params_
+    np.testing.assert_allclose(model.coef_, auto.coef_, atol=1e-7)
+
+
+def test_cv_searches_operators_when_asked() -> None:
+    graph, X, y, _ = community_problem()
+    model = SGCClassifierCV(2, weight_decay=[1e-2], normalization=("sym", "rw", "cheby"), gamma=(0.0, 1.0))
+    model.fit(X, y, graph=graph)
+    tried = {(trial["normalization"], trial["gamma"]) for trial in model.cv_results_}
+    assert tried == {("sym", 0.0), ("sym", 1.0), ("rw", 0.0), ("rw", 1.0), ("cheby", None)}
+
+
+def test_cv_without_features_works() -> None:
+    graph, _, y, truth = community_problem()
+    model = SGCClassifierCV((1, 2), weight_decay=(1e-3, 1e-2)).fit(None, y, graph=graph)
+    assert (model.transduction_ == truth).mean() > 0.8
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "macro_f1", "log_loss"])
+def test_cv_scoring_agrees_with_scikit_learn(scoring: str) -> None:
+    from sklearn.metrics import accuracy_score, f1_score, log_loss
+
+    graph, X, y, _ = community_problem()
+    validation = np.arange(30, 60)
+    model = SGCClassifierCV(1, weight_decay=[1e-2], scoring=scoring, tol=1e-10)
+    model.fit(X, y, graph=graph, validation=validation)
+    P = model.predict_proba(X, graph=graph)[validation]
+    guess = model.classes_[P.argmax(axis=1)]
+    expected = {
+        "accuracy": accuracy_score(y[validation], guess),
+        "macro_f1": f1_score(y[validation], guess, average="macro"),
+        "log_loss": -log_loss(y[validation], P),
+    }[scoring]
+    assert model.best_score_ == pytest.approx(expected, abs=1e-5)
+
+
+def test_cv_tpe_searches_within_its_bounds_and_follows_its_seed() -> None:
+    graph, X, y, _ = community_problem()
+    options = {"search": "tpe", "n_trials": 7, "weight_decay": (1e-4, 1e-1), "cv": 3}
+    runs = [SGCClassifierCV((0, 2), random_state=5, **options).fit(X, y, graph=graph) for _ in range(2)]
+    assert runs[0].cv_results_ == runs[1].cv_results_
+    decays = [trial["weight_decay"] for trial in runs[0].cv_results_]
+    assert len(decays) == 7
+    assert min(decays) >= 1e-4
+    assert max(decays) <= 1e-1
+
+
+def test_cv_tpe_uses_the_papers_bounds_by_default() -> None:
+    graph, X, y, _ = community_problem()
+    model = SGCClassifierCV(2, search="tpe", n_trials=5, cv=2).fit(X, y, graph=graph)
+    assert all(1e-10 <= trial["weight_decay"] <= 1e-4 for trial in model.cv_results_)
+
+
+def test_cv_tpe_without_optuna_names_the_extra(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    graph, X, y, _ = community_problem()
+    with pytest.raises(MissingExtraError, match=r"sgclearn\[tune\]"):
+        SGCClassifierCV(2, search="tpe").fit(X, y, graph=graph)
+
+
+def test_cv_with_adam_scores_its_recipe() -> None:
+    graph, X, y, _ = community_problem()
+    model = SGCClassifierCV(2, weight_decay=(1e-5, 1e-3), solver="adam", max_iter=30, cv=2)
+    model.fit(X, y, graph=graph)
+    assert model.n_iter_ == 30
+
+
+def test_cv_reports_every_step() -> None:
+    graph, X, y, _ = community_problem()
+    seen: list[tuple[int, int]] = []
+    SGCClassifierCV((0, 1), weight_decay=(1e-3, 1e-2, 1e-1), cv=2).fit(
+        X, y, graph=graph, on_step=lambda done, of: seen.append((done, of))
+    )
+    assert seen == [(done, 6) for done in range(1, 7)]
+
+
+def test_cv_ties_go_to_lower_loss_then_fewer_hops_then_more_decay() -> None:
+    def trial(**changes) -> Trial:
+        base = {"normalization": "sym", "gamma": None, "n_hops": 2, "weight_decay": 1e-3, "score": 0.8,
+                "score_std": 0.0, "log_loss": 0.5}  # fmt: skip
+        return Trial(**{**base, **changes})
+
+    base = trial()
+    for better in (trial(score=0.9, log_loss=9.0), trial(log_loss=0.4), trial(n_hops=1), trial(weight_decay=1e-2)):
+        assert min([base, better], key=Trial.rank) is better
+
+
+def test_cv_accepts_splitters_and_lists_of_folds() -> None:
+    graph, X, y, _ = community_problem()
+    splitter = StratifiedKFold(3, shuffle=True, random_state=12)
+    known = y[y != -1]
+    folds = list(splitter.split(np.zeros(len(known)), known))
+    one = SGCClassifierCV(1, weight_decay=(1e-3, 1e-1), cv=splitter).fit(X, y, graph=graph)
+    two = SGCClassifierCV(1, weight_decay=(1e-3, 1e-1), cv=folds).fit(X, y, graph=graph)
+    assert one.cv_results_ == two.cv_results_
+
+
+def test_folds_of_rare_classes_do_not_fail() -> None:
+    codes = np.array([0] * 10 + [1])
+    folds = make_folds(codes, 5, 3)
+    assert len(folds) == 5
+    assert sorted(np.concatenate([validation for _, validation in folds])) == list(range(11))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"search": "grid"}, "search must be 'path' or 'tpe'"),
+        ({"scoring": "auc"}, "scoring must be one of accuracy"),
+        ({"n_trials": 0}, "n_trials must be"),
+        ({"weight_decay": (-1.0,)}, "weight_decay must be a number >= 0: got -1.0"),
+        ({"weight_decay": ()}, "at least one candidate"),
+        ({"n_hops": (1, -2)}, "n_hops must be a whole number >= 0: got -2"),
+        ({"search": "tpe", "weight_decay": (0.0, 1.0)}, "two positive bounds"),
+        ({"cv": 1}, "cv must be a whole number >= 2"),
+        ({"cv": [(np.arange(5), np.arange(5))]}, "must not validate on labels it trains on"),
+        ({"cv": [(np.arange(0), np.arange(5))]}, "got an empty side"),
+        ({"normalization": "cheby", "gamma": (1.0,)}, "cheby' has its own self-loops"),
+    ],
+)
+def test_cv_bad_input_is_one_clear_sentence(options, message: str) -> None:
+    graph, X, y = labelled_problem()
+    with pytest.raises(InputError, match=message):
+        SGCClassifierCV(**options).fit(X, y, graph=graph)
+
+
+def test_cv_refuses_validation_nodes_without_labels_or_without_rest() -> None:
+    graph, X, y = labelled_problem()
+    with pytest.raises(InputError, match="1 of them without"):
+        SGCClassifierCV().fit(X, y, graph=graph, validation=[3, 39])
+    with pytest.raises(InputError, match="left to train on"):
+        SGCClassifierCV().fit(X, y, graph=graph, validation=y != -1)
+
+
+def test_cv_refuses_one_label_a_class() -> None:
+    graph, X, y = labelled_problem(n_labelled=3)
+    with pytest.raises(InputError, match="at least two labels"):
+        SGCClassifierCV().fit(X, y, graph=graph)
