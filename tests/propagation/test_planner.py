@@ -98,7 +98,6 @@ def test_plan_says_what_was_chosen_and_what_the_others_cost():
     first, *rest = str(plan).splitlines()
     assert first.startswith(f"{plan.chosen}: 50 labelled of 5,000 nodes see {plan.neighbourhood[-1]:,} nodes")
     assert first.endswith("in 2 hops; 3,000 features, 7 classes")
-    assert [line.split()[-1] for line in rest if line.startswith("*")] != []
     assert sum(line.startswith("*") for line in rest) == 1
     over = [line for line in rest if "over the limit of 30.0 MB" in line]
     assert len(over) == sum(not cost.fits for cost in plan.costs) > 0

@@ -13,6 +13,7 @@ import typer
 
 import sgclearn
 from sgclearn.cli import datasets, evaluate, fit, plan, predict, tune
+from sgclearn.cli.options import help_of
 from sgclearn.cli.output import complain, in_options
 from sgclearn.errors import SgclearnError
 
@@ -37,24 +38,24 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _program(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Label the nodes of a graph from a few known labels: Simple Graph Convolution, exact and repeatable.
+    r"""Label the nodes of a graph from a few known labels: Simple Graph Convolution, exact and repeatable.
 
     \b
     Try it on the graph inside the package, then on your own files:
       sgc fit
-      sgc fit --edges edges.csv --features features.csv --labels labels.csv --out run
-      sgc predict --run run --new-edges more.csv --new-features more-features.csv
+      sgc fit --edges e.csv --features f.csv --labels l.csv --out run
+      sgc predict --run run --new-edges e2.csv --new-features f2.csv
     """
 
 
+app.callback(help=help_of(_program))(_program)
 for _module in (fit, predict, tune, evaluate, plan):
-    app.command(_module.COMMAND)(_module.command)
+    app.command(_module.COMMAND, help=help_of(_module.command))(_module.command)
 app.add_typer(datasets.app, name="datasets")
 
 
@@ -74,7 +75,7 @@ def run(arguments: Sequence[str]) -> int:
             complain(f"warning: {text}")
 
     with warnings.catch_warnings():
-        # Warnings for the user (of this library and of its solver) are UserWarnings; others are for developers.
+        # Warnings for the user (of this library and of its solver) are UserWarnings.
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show_warning
@@ -99,7 +100,9 @@ def _run(arguments: list[str]) -> int:
         return FAILURE
     except OSError as error:
         named = f"{error.filename} " if error.filename else "a file "
-        return _mistake(f"sgc: {named}cannot be used ({error.strerror or error}); check path and permissions.")
+        return _mistake(
+            f"sgc: {named}cannot be used ({error.strerror or error}); check path and permissions."
+        )
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             traceback.print_exc()

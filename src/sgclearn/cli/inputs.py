@@ -1,7 +1,7 @@
 """Edges, features and labels read together into one problem.
 
-The features come first and name the nodes, so that a node without edges is a node too and an edge to an unknown
-id is an error. Without features the nodes are the ids of the edges, and X is the identity.
+The features come first and name the nodes, so that a node without edges is a node too and an edge to an
+unknown id is an error. Without features the nodes are the ids of the edges, and X is the identity.
 """
 
 from __future__ import annotations
@@ -101,19 +101,20 @@ def read_problem(data: DataOptions, stages: Stages) -> Problem:
     files = [name for name in ("edges", "features", "labels") if getattr(data, name) is not None]
     if data.dataset is not None or not files:
         return _read_dataset(data, files, stages)
-    for name in ("edges", "labels"):
-        if name not in files:
-            raise InputError(
-                f"--{name} is needed beside --{files[0]}: got none; name the file, or name no file at all to "
-                "use the graph inside the package."
-            )
+    if data.edges is None or data.labels is None:
+        raise InputError(
+            f"--{'edges' if data.edges is None else 'labels'} is needed beside --{files[0]}: got none; name "
+            "the file, or name no file at all to use the graph inside the package."
+        )
+    if data.data_dir is not None:
+        raise InputError("--data-dir goes with --dataset: got it with files of your own; leave it out.")
     features = None
     if data.features is not None:
         stages.stage(f"reading {data.features.name}")
         features = features_of(data, data.features)
-    graph = graph_of(data, features, stages)
+    graph = graph_of(data, data.edges, features, stages)
     stages.stage("reading labels")
-    labels = _labels_of(data)
+    labels = _labels_of(data, data.labels)
     y = labels.align(graph)
     return Problem(
         str(data.edges),
@@ -127,12 +128,18 @@ def read_problem(data: DataOptions, stages: Stages) -> Problem:
 
 
 def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Problem:
-    given = [name for name in (*files, *_reading_options(data), "held_out") if getattr(data, name) is not None]
+    given = [
+        name for name in (*files, *_reading_options(data), "held_out") if getattr(data, name) is not None
+    ]
     if given:
         option = "--" + given[0].replace("_", "-")
         raise InputError(
             f"{option} goes with your own files: got it "
-            + (f"with --dataset {data.dataset}" if data.dataset is not None else "without --edges and --labels")
+            + (
+                f"with --dataset {data.dataset}"
+                if data.dataset is not None
+                else "without --edges and --labels"
+            )
             + "; leave one of them out."
         )
     name = EMBEDDED if data.dataset is None else data.dataset
@@ -159,8 +166,7 @@ def features_of(data: DataOptions, path: Path, encoding: Encoding | None = None)
     """Features of a file; with the encoding of a model, encoded as at its fit."""
     if not is_table(path):
         # A matrix of numbers has no raw columns to encode.
-        id_column: str | bool | None = data.id_column if not data.row_numbers else None
-        return read_features(path, id_column=id_column, impute=chosen(data.impute), delimiter=data.delimiter)
+        return read_features(path, id_column=data.id_column, impute=chosen(data.impute))
     return read_features(
         path,
         id_column=False if data.row_numbers else data.id_column,
@@ -173,29 +179,44 @@ def features_of(data: DataOptions, path: Path, encoding: Encoding | None = None)
 
 def is_table(path: Path) -> bool:
     """Whether a file of features has columns with names, unlike npz and svmlight."""
+    return _kind(path) not in (".npz", *SVMLIGHT_SUFFIXES)
+
+
+def is_svmlight(path: Path) -> bool:
+    """Whether a file of features is svmlight text."""
+    return _kind(path) in SVMLIGHT_SUFFIXES
+
+
+def _kind(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
-    return not suffixes or suffixes[-1] not in (".npz", *SVMLIGHT_SUFFIXES)
+    return suffixes[-1] if suffixes else ""
 
 
-def graph_of(
-    data: DataOptions, features: Features | None, stages: Stages, nodes: NodeIds | None = None
-) -> Graph:
-    """Graph of `--edges`, whose nodes are those of the features."""
-    if data.edges is None:
-        raise InputError("--edges is needed: got none; name the file of the edges.")
-    stages.stage(f"reading {data.edges.name}")
-    if nodes is None and features is not None and not _has_own_ids(data.edges):
-        nodes = NodeIds(features.matrix.shape[0] if features.ids is None else features.ids)
+def graph_of(data: DataOptions, path: Path, features: Features | None, stages: Stages) -> Graph:
+    """Graph of a file of edges, whose nodes are those of the features."""
+    stages.stage(f"reading {path.name}")
+    if features is None or _has_own_ids(path):
+        return edges_of(data, path, None, data.directed)
+    return edges_of(data, path, node_ids(features), data.directed)
+
+
+def node_ids(features: Features) -> NodeIds:
+    """Ids of the rows; their numbers where they have none."""
+    return NodeIds(features.matrix.shape[0] if features.ids is None else features.ids)
+
+
+def edges_of(data: DataOptions, path: Path, nodes: NodeIds | None, directed: bool | None) -> Graph:
+    """Graph of a file of edges between given nodes, or between all that it names."""
     return read_edges(
-        data.edges,
+        path,
         source=data.source_column,
         target=data.target_column,
         weight=False if data.unweighted else data.weights_column,
         nodes=nodes,
-        directed=data.directed,
+        directed=directed,
         duplicates=chosen(data.duplicates) or "once",
         self_loops=chosen(data.self_loops) or "keep",
-        delimiter=_delimiter(data) if data.edges.suffix.lower() not in (".npz", ".graphml") else None,
+        delimiter=_delimiter(data) if path.suffix.lower() not in (".npz", ".graphml") else None,
     )
 
 
@@ -207,15 +228,12 @@ def _has_own_ids(path: Path) -> bool:
         return "ids.npy" in archive.namelist()
 
 
-def _labels_of(data: DataOptions) -> Labels:
-    assert_path = data.labels
-    if assert_path is None:  # pragma: no cover - read_problem has asked for it
-        raise InputError("--labels is needed: got none; name the file of the labels.")
+def _labels_of(data: DataOptions, path: Path) -> Labels:
     delimiter, id_column = _delimiter(data), data.id_column
-    if id_column is not None and id_column not in open_table(assert_path, delimiter=delimiter).names:
+    if id_column is not None and id_column not in open_table(path, delimiter=delimiter).names:
         id_column = None  # the option is about the features, and the labels call their id something else
     return read_labels(
-        assert_path,
+        path,
         id_column=id_column,
         label_column=data.label_column,
         split_column=data.split_column,
@@ -229,8 +247,8 @@ def _split_of(data: DataOptions, labels: Labels, graph: Graph, y: NDArray[Any]) 
         return hold_out(y, share, DEFAULT_SEED if data.seed is None else data.seed)
     if data.held_out is not None:
         raise InputError(
-            f"--held-out goes with labels without a split: got it with {data.labels}, which has one; leave it "
-            "out, or drop the split column."
+            f"--held-out goes with labels without a split: got it with {data.labels}, which has one; leave "
+            "it out, or drop the split column."
         )
     split = np.full(graph.n_nodes, None, dtype=object)
     split[graph.positions(labels.ids)] = labels.splits

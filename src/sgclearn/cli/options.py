@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -40,6 +40,11 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     return expanded
 
 
+def help_of(command: Callable[..., None]) -> str:
+    """Docstring of a command with the mark that keeps the lines of its examples apart."""
+    return (inspect.getdoc(command) or "").replace("\\b", "\b")
+
+
 def _options(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     kind = inspect.Parameter.KEYWORD_ONLY
@@ -49,55 +54,55 @@ def _options(group: Any) -> list[inspect.Parameter]:
     ]
 
 
-class Duplicates(str, Enum):
+class Duplicates(StrEnum):
     """What repeated edges weigh."""
 
     once, sum, max, min, error = "once", "sum", "max", "min", "error"
 
 
-class SelfLoops(str, Enum):
+class SelfLoops(StrEnum):
     """What becomes of edges from a node to itself."""
 
     keep, drop, error = "keep", "drop", "error"
 
 
-class Impute(str, Enum):
+class Impute(StrEnum):
     """What missing numbers become."""
 
     mean, median, zero = "mean", "median", "zero"
 
 
-class Normalization(str, Enum):
+class Normalization(StrEnum):
     """Which propagation matrix."""
 
     sym, rw, cheby = "sym", "rw", "cheby"
 
 
-class RowNorm(str, Enum):
+class RowNorm(StrEnum):
     """Norm that each row of the features is divided by."""
 
     none, l1, l2 = "none", "l1", "l2"
 
 
-class Scale(str, Enum):
+class Scale(StrEnum):
     """How columns are scaled after propagation."""
 
     none, standard, minmax, maxabs = "none", "standard", "minmax", "maxabs"
 
 
-class Solver(str, Enum):
+class Solver(StrEnum):
     """How the weights are found."""
 
     lbfgs, adam, sgd = "lbfgs", "adam", "sgd"
 
 
-class ClassWeight(str, Enum):
+class ClassWeight(StrEnum):
     """How classes are weighted."""
 
     none, balanced = "none", "balanced"
 
 
-def chosen(choice: Enum | None) -> Any:
+def chosen(choice: StrEnum | None) -> Any:
     """Value of a choice, None for none."""
     return None if choice is None or choice.value == "none" else choice.value
 
@@ -199,9 +204,9 @@ class FitOptions:
         RowNorm | None,
         _option("Divide each row of the features by its norm; none if not given (debian: l2).", MODEL),
     ] = None
-    scale: Annotated[
-        Scale, _option("Scale the columns after propagation; none if not given.", MODEL)
-    ] = Scale.none
+    scale: Annotated[Scale, _option("Scale the columns after propagation; none if not given.", MODEL)] = (
+        Scale.none
+    )
     solver: Annotated[
         Solver, _option("lbfgs finds the exact optimum (default); adam follows the paper.", MODEL)
     ] = Solver.lbfgs

@@ -103,7 +103,9 @@ class Screen:
         from rich import box
         from rich.table import Table
 
-        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False)
+        table = Table(
+            box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False
+        )
         for position, name in enumerate(header):
             table.add_column(name, justify="left" if position < left else "right", overflow="fold")
         for row in rows:

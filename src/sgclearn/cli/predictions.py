@@ -29,7 +29,9 @@ class Predictions:
     classes: NDArray[Any]
 
     @classmethod
-    def of(cls, model: Any, X: Any, graph: Graph | None, nodes: NDArray[np.intp] | None, ids: Any) -> Predictions:
+    def of(
+        cls, model: Any, X: Any, graph: Graph | None, nodes: NDArray[np.intp] | None, ids: Any
+    ) -> Predictions:
         """Predict some nodes of a graph, all if none are named; `ids` are theirs."""
         probabilities = model.predict_proba(X, graph=graph, nodes=nodes)
         return cls(ids, model.classes_[probabilities.argmax(axis=1)], probabilities, model.classes_)
@@ -53,7 +55,9 @@ class Predictions:
         if screen.as_json or screen.is_terminal:
             best = self.probabilities.max(axis=1)
             rows = zip(self.ids[:SHOWN].tolist(), self.labels.tolist(), best.tolist(), strict=False)
-            screen.table(("id", "label", "probability"), [(str(i), str(k), f"{p:.3f}") for i, k, p in rows], left=2)
+            screen.table(
+                ("id", "label", "probability"), [(str(i), str(k), f"{p:.3f}") for i, k, p in rows], left=2
+            )
             if len(self.ids) > SHOWN:
                 screen.line(f"... and {len(self.ids) - SHOWN:,} more: name a file with --out to get all.")
         else:

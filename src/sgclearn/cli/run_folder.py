@@ -77,8 +77,14 @@ def write_run(
     else:
         _write_features(folder / FEATURES, problem)
     _write_labels(folder / LABELS, problem)
-    versions = {"sgclearn": sgclearn.__version__, "numpy": np.__version__, "python": platform.python_version()}
-    write_json(folder / RUN, {"format": FORMAT, "version": VERSION, "versions": versions, "settings": settings})
+    versions = {
+        "sgclearn": sgclearn.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+    write_json(
+        folder / RUN, {"format": FORMAT, "version": VERSION, "versions": versions, "settings": settings}
+    )
 
 
 def written_files(problem: Problem) -> list[tuple[str, str]]:
@@ -106,13 +112,18 @@ def _write_features(path: Path, problem: Problem) -> None:
 
     X = problem.X
     if issparse(X):
-        arrays = {"x_data": X.data, "x_indices": X.indices, "x_indptr": X.indptr, "x_shape": np.array(X.shape)}
+        arrays = {
+            "x_data": X.data,
+            "x_indices": X.indices,
+            "x_indptr": X.indptr,
+            "x_shape": np.array(X.shape),
+        }
     else:
         arrays = {"X": X}
     if problem.feature_names is not None:
         arrays["names"] = np.array(problem.feature_names, dtype=np.str_)
     with replacing(path) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, **arrays)
+        np.savez(stream, **arrays)
 
 
 def _write_labels(path: Path, problem: Problem) -> None:
@@ -139,8 +150,8 @@ class Run:
         path = folder / RUN
         if not path.is_file():
             raise DataFileError(
-                f"--run must be a folder that sgc fit wrote: got {folder} without {RUN}; check the path, or run "
-                f"sgc fit --out {folder}."
+                f"--run must be a folder that sgc fit wrote: got {folder} without {RUN}; check the path, or "
+                f"run sgc fit --out {folder}."
             )
         try:
             document = json.loads(path.read_text(encoding="utf-8"))

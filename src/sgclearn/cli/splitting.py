@@ -34,7 +34,9 @@ def hold_out(y: NDArray[Any], share: float, seed: int) -> NDArray[Any]:
     ['test', 'train', None, 'train', 'test']
     """
     if not 0 <= share < 1:
-        raise InputError(f"--held-out must be a share of at least 0 and below 1: got {share}; the usual is 0.2.")
+        raise InputError(
+            f"--held-out must be a share of at least 0 and below 1: got {share}; the usual is 0.2."
+        )
     known = np.flatnonzero(y != (-1 if y.dtype.kind == "i" else None))
     split = np.full(len(y), None, dtype=object)
     split[known] = "train"

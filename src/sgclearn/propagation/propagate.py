@@ -96,7 +96,15 @@ def propagate(
     if output == "dense":
         return Z.toarray()
     Z.sort_indices()
-    return Z
+    return _narrow(Z)
+
+
+def _narrow(Z: Any) -> Any:
+    """Z with 32-bit indices where they suffice: several scikit-learn models take no others."""
+    if max(Z.nnz, *Z.shape) > np.iinfo(np.int32).max or Z.indices.dtype == np.int32:
+        return Z
+    narrow = (Z.data, Z.indices.astype(np.int32), Z.indptr.astype(np.int32))
+    return sparse.csr_array(narrow, shape=Z.shape)
 
 
 def propagate_product(

@@ -1,0 +1,236 @@
+"""`sgc fit`: from edges, features and a few labels to a model and a label for every node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sgclearn.cli.options import (
+    MODEL,
+    RESULT,
+    DataOptions,
+    FitOptions,
+    ForceFlag,
+    JsonFlag,
+    OperatorOptions,
+    chosen,
+    with_options,
+)
+from sgclearn.cli.output import Screen, Stages
+from sgclearn.cli.plan import show_plan
+
+if TYPE_CHECKING:
+    from sgclearn.cli.inputs import Problem
+    from sgclearn.evaluate import Evaluation
+
+COMMAND = "fit"
+DEFAULT_SEED = 2019
+
+
+@with_options
+def command(
+    data: DataOptions,
+    operator: OperatorOptions,
+    how: FitOptions,
+    n_hops: Annotated[
+        int,
+        typer.Option(
+            help="Hops K: how far a node looks; 0 is plain logistic regression.",
+            rich_help_panel=MODEL,
+        ),
+    ] = 2,
+    weight_decay: Annotated[
+        float | None,
+        typer.Option(
+            help="Strength of the regularisation; if not given it is tuned, on the validation labels where "
+            "there are any, else in folds of the training labels.",
+            rich_help_panel=MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for model, predictions and metrics; sgc-run, sgc-run-2, ... if not given.",
+            rich_help_panel=RESULT,
+            show_default=False,
+        ),
+    ] = None,
+    force: ForceFlag = False,
+    as_json: JsonFlag = False,
+) -> None:
+    r"""Fit a model and label every node of the graph.
+
+    Without files it runs on the graph inside the package. Where the labels have no split, some are held back
+    and the accuracy on them is reported; the model that is written is the one that was measured, and has never
+    seen them. Test labels are used for that report and for nothing else.
+
+    \b
+    Examples:
+      sgc fit
+      sgc fit --edges e.csv --features f.csv --labels l.csv --out run
+      sgc fit --edges e.csv --labels l.csv --n-hops 3 --held-out 0.1
+    """
+    from sgclearn.cli.inputs import read_problem
+    from sgclearn.cli.predictions import Predictions
+    from sgclearn.cli.run_folder import choose_folder, write_run, written_files
+
+    screen = Screen(as_json)
+    folder = choose_folder(out, force)
+    with screen.progress() as stages:
+        problem = read_problem(data, stages)
+    row_norm = problem.row_norm if how.row_norm is None else chosen(how.row_norm)
+    parameters = {
+        "normalization": operator.normalization.value,
+        "gamma": operator.gamma,
+        "row_norm": row_norm,
+        "random_state": DEFAULT_SEED if data.seed is None else data.seed,
+        **how.parameters(),
+    }
+    show_data(screen, problem, row_norm if how.row_norm is None else None)
+    trials: list[Fitted] = []
+    with screen.progress() as stages:
+        for hops in sorted({0, n_hops}):
+            trials.append(Fitted.of(problem, hops, weight_decay, parameters, stages))
+        model = trials[-1].model
+        stages.stage("predicting all nodes")
+        predictions = Predictions.of(model, problem.X, problem.graph, None, problem.graph.ids)
+        for trial in trials:
+            trial.measure(problem, predictions if trial.model is model else None)
+        metrics = _metrics(problem, trials)
+        settings = {**_plain_settings(data), "n_hops": n_hops, "weight_decay": weight_decay, **parameters}
+        stages.stage(f"writing {folder}")
+        write_run(folder, problem, model, predictions, metrics, settings)
+    show_plan(screen, model.plan_)
+    _show_trials(screen, problem, trials)
+    files = written_files(problem)
+    screen.table(("written to " + str(folder), ""), files, left=2)
+    screen.line(f"next: sgc evaluate --run {folder}")
+    screen.document({**metrics, "folder": folder, "files": {name: folder / name for name, _ in files}})
+
+
+def show_data(screen: Screen, problem: Problem, row_norm: str | None) -> None:
+    """Say in a line what was read, and what is done to it without having been asked."""
+    screen.field("Data", str(problem))
+    if row_norm is not None:
+        screen.field("", f"rows of the features are divided by their {row_norm} norm (--row-norm none: not)")
+
+
+class Fitted:
+    """A model at one number of hops, how its weight decay was found, and how good it is."""
+
+    def __init__(self, model: Any, hops: int, validation: float | None, seconds: float) -> None:
+        self.model, self.hops, self.validation, self.seconds = model, hops, validation, seconds
+        self.evaluation: Evaluation | None = None
+
+    @classmethod
+    def of(
+        cls, problem: Problem, hops: int, decay: float | None, parameters: dict[str, Any], stages: Stages
+    ) -> Fitted:
+        """Fit on the training labels; a weight decay that is not given is tuned, never on test labels."""
+        from sgclearn.classify import SGCClassifier, SGCClassifierCV
+
+        start = perf_counter()
+        if decay is None and not _can_be_tuned(problem):
+            decay = SGCClassifier().weight_decay
+        if decay is not None:
+            model: Any = SGCClassifier(hops, weight_decay=decay, **parameters)
+            model.fit(
+                problem.X,
+                problem.labels("train"),
+                graph=problem.graph,
+                on_hop=stages.stage(f"{hops} hops: propagating"),
+                on_iteration=stages.stage(f"{hops} hops: solving"),
+            )
+            return cls(model, hops, None, perf_counter() - start)
+        validation = problem.nodes("val")
+        model = SGCClassifierCV(hops, **parameters)
+        model.fit(
+            problem.X,
+            problem.labels("train", "val"),
+            graph=problem.graph,
+            validation=validation if len(validation) else None,
+            on_step=stages.stage(f"{hops} hops: tuning the weight decay"),
+        )
+        return cls(model, hops, model.best_score_, perf_counter() - start)
+
+    def measure(self, problem: Problem, predictions: Any = None) -> None:
+        """Compare with the test labels, where there are any."""
+        from sgclearn.evaluate import evaluate_predictions
+
+        nodes = problem.nodes("test")
+        if len(nodes) == 0:
+            return
+        if predictions is None:
+            guess = self.model.predict(problem.X, graph=problem.graph, nodes=nodes)
+        else:
+            guess = predictions.labels[nodes]
+        self.evaluation = evaluate_predictions(problem.y[nodes], guess)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; the time it took is left out, so that the same run gives the same file."""
+        return {
+            "n_hops": self.hops,
+            "weight_decay": self.model.weight_decay_,
+            "weight_decay_tuned": self.validation is not None,
+            "validation_accuracy": self.validation,
+            "test_accuracy": None if self.evaluation is None else self.evaluation.accuracy._asdict(),
+            "test_macro_f1": None if self.evaluation is None else self.evaluation.macro_f1._asdict(),
+            "n_iter": self.model.n_iter_,
+            "converged": self.model.converged_,
+        }
+
+
+def _can_be_tuned(problem: Problem) -> bool:
+    """Whether there are labels to choose on: validation labels, or a class with two training labels."""
+    import warnings
+
+    from sgclearn.errors import SgclearnWarning
+
+    train = problem.y[problem.nodes("train")].tolist()
+    if len(problem.nodes("val")) or len(set(train)) < len(train):
+        return True
+    warnings.warn(
+        "no class has two labels to tune the weight decay on: the default is used; give --weight-decay.",
+        SgclearnWarning,
+        stacklevel=2,
+    )
+    return False
+
+
+def _metrics(problem: Problem, trials: list[Fitted]) -> dict[str, Any]:
+    final = trials[-1]
+    return {
+        "data": problem.summary,
+        "results": [trial.to_dict() for trial in trials],
+        "evaluation": None if final.evaluation is None else final.evaluation.to_dict(),
+        "plan": final.model.plan_.to_dict(),
+    }
+
+
+def _plain_settings(data: DataOptions) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    given = {name: value for name, value in asdict(data).items() if value is not None and value is not False}
+    return {name: getattr(value, "value", value) for name, value in given.items()}
+
+
+def _show_trials(screen: Screen, problem: Problem, trials: list[Fitted]) -> None:
+    tested = len(problem.nodes("test"))
+    tuned_on = "validation" if len(problem.nodes("val")) else "folds"
+    header = ["hops", "model", "weight decay", f"accuracy ({tuned_on})"]
+    header += [f"accuracy ({tested:,} test)", "95 % interval", "macro-F1"] if tested else []
+    rows = []
+    for trial in trials:
+        name = "logistic regression" if trial.hops == 0 else "SGC"
+        row = [str(trial.hops), name, f"{trial.model.weight_decay_:.3g}"]
+        row.append("-" if trial.validation is None else f"{trial.validation:.3f}")
+        if trial.evaluation is not None:
+            accuracy = trial.evaluation.accuracy
+            row += [f"{accuracy.value:.3f}", f"{accuracy.low:.3f} to {accuracy.high:.3f}"]
+            row.append(f"{trial.evaluation.macro_f1.value:.3f}")
+        rows.append([*row, f"{trial.seconds:.2f} s"])
+    screen.table([*header, "time"], rows, left=2)

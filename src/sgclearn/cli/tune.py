@@ -1,0 +1,242 @@
+"""`sgc tune`: which number of hops, weight decay and propagation matrix do best on held-out labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from sgclearn.cli.fit import DEFAULT_SEED, show_data
+from sgclearn.cli.options import (
+    MODEL,
+    RESULT,
+    DataOptions,
+    FitOptions,
+    ForceFlag,
+    JsonFlag,
+    chosen,
+    with_options,
+)
+from sgclearn.cli.output import Screen
+from sgclearn.errors import InputError
+
+if TYPE_CHECKING:
+    from sgclearn.cli.inputs import Problem
+
+COMMAND = "tune"
+SEARCH = "Search"
+T = TypeVar("T")
+
+
+class Search(StrEnum):
+    """How settings are tried."""
+
+    path, tpe = "path", "tpe"
+
+
+class Scoring(StrEnum):
+    """What the best setting is best at."""
+
+    accuracy, macro_f1, log_loss = "accuracy", "macro_f1", "log_loss"
+
+
+@with_options
+def command(
+    data: DataOptions,
+    how: FitOptions,
+    n_hops: Annotated[
+        str, typer.Option(help="Hops to try, as 0,1,2 or 0-10.", rich_help_panel=SEARCH)
+    ] = "0-10",
+    weight_decay: Annotated[
+        str | None,
+        typer.Option(
+            help="Weight decays to try, as 1e-5,1e-4; with tpe the bounds of the search. If not given, 22 "
+            "from 1e-8 to 0.1 (tpe: 1e-10 to 1e-4).",
+            rich_help_panel=SEARCH,
+            show_default=False,
+        ),
+    ] = None,
+    normalization: Annotated[
+        str, typer.Option(help="Propagation matrices to try, as sym,rw,cheby.", rich_help_panel=MODEL)
+    ] = "sym",
+    gamma: Annotated[
+        str | None,
+        typer.Option(
+            help="Weights of the node itself to try, as 0,1.", rich_help_panel=MODEL, show_default=False
+        ),
+    ] = None,
+    search: Annotated[
+        Search,
+        typer.Option(
+            help="path: every setting. tpe: the paper's random search (needs the extra tune).",
+            rich_help_panel=SEARCH,
+        ),
+    ] = Search.path,
+    trials: Annotated[
+        int | None,
+        typer.Option(help="Trials of tpe; 60 if not given.", rich_help_panel=SEARCH, show_default=False),
+    ] = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            help="Folds of the training labels, where there are no validation labels; 5 if not given.",
+            rich_help_panel=SEARCH,
+            show_default=False,
+        ),
+    ] = None,
+    scoring: Annotated[
+        Scoring, typer.Option(help="What the best setting is best at.", rich_help_panel=SEARCH)
+    ] = Scoring.accuracy,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON file for every trial and the best setting.", rich_help_panel=RESULT, show_default=False
+        ),
+    ] = None,
+    force: ForceFlag = False,
+    as_json: JsonFlag = False,
+) -> None:
+    r"""Find the best number of hops and weight decay.
+
+    Settings are compared on the validation labels, or in folds of the training labels. Test labels are never used to choose; the accuracy on them is shown for the best setting alone.
+
+    \b
+    Examples:
+      sgc tune
+      sgc tune --edges e.csv --features f.csv --labels l.csv --n-hops 0-4
+      sgc tune --dataset cora --normalization sym,rw --gamma 0,1
+    """
+    from sgclearn.classify import SGCClassifierCV
+    from sgclearn.cli.inputs import read_problem
+
+    screen = Screen(as_json)
+    _check_out(out, force)
+    candidates: dict[str, Any] = {
+        "n_hops": _hops(n_hops),
+        "weight_decay": _listed("--weight-decay", weight_decay, float),
+        "normalization": _listed("--normalization", normalization, str),
+        "gamma": _listed("--gamma", gamma, float),
+    }
+    with screen.progress() as stages:
+        problem = read_problem(data, stages)
+    validation = problem.nodes("val")
+    _refuse_unused(search, trials, cv, len(validation) > 0)
+    row_norm = problem.row_norm if how.row_norm is None else chosen(how.row_norm)
+    model = SGCClassifierCV(
+        **candidates,
+        row_norm=row_norm,
+        search=search.value,
+        n_trials=60 if trials is None else trials,
+        cv=5 if cv is None else cv,
+        scoring=scoring.value,
+        random_state=DEFAULT_SEED if data.seed is None else data.seed,
+        **how.parameters(),
+    )
+    show_data(screen, problem, row_norm if how.row_norm is None else None)
+    with screen.progress() as stages:
+        model.fit(
+            problem.X,
+            problem.labels("train", "val"),
+            graph=problem.graph,
+            validation=validation if len(validation) else None,
+            on_step=stages.stage("trying settings"),
+        )
+    document = _document(problem, model, row_norm)
+    if out is not None:
+        from sgclearn.cli.run_folder import write_json
+
+        write_json(out, document)
+    _show(screen, model, document, scoring.value, out)
+    screen.document(document)
+
+
+def _check_out(out: Path | None, force: bool) -> None:
+    if out is not None and out.exists() and not force:
+        raise InputError(f"--out must be a new file: got {out}, which exists; choose another or add --force.")
+
+
+def _refuse_unused(search: Search, trials: int | None, cv: int | None, has_validation: bool) -> None:
+    if trials is not None and search is Search.path:
+        raise InputError(f"--trials goes with --search tpe: got {trials} with path; leave it out.")
+    if cv is not None and has_validation:
+        raise InputError(
+            f"--cv goes with labels without validation nodes: got {cv} and a val split; leave it out."
+        )
+
+
+def _hops(text: str) -> list[int]:
+    """Numbers of hops from `0,1,2`, `0-10`, or both."""
+    hops: list[int] = []
+    for part in text.split(","):
+        between = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", part)
+        if between:
+            first, last = int(between.group(1)), int(between.group(2))
+            hops += range(min(first, last), max(first, last) + 1)
+        else:
+            hops += _listed("--n-hops", part, int) or []
+    return hops
+
+
+def _listed(option: str, text: str | None, kind: Callable[[str], T]) -> list[T] | None:
+    if text is None:
+        return None
+    try:
+        return [kind(part.strip()) for part in text.split(",")]
+    except ValueError:
+        example = "0,1,2" if kind is int else "1e-5,1e-4"
+        raise InputError(
+            f"{option} must be numbers with commas between them, as {example}: got {text!r}."
+        ) from None
+
+
+def _document(problem: Problem, model: Any, row_norm: str | None) -> dict[str, Any]:
+    test = problem.nodes("test")
+    accuracy = None
+    if len(test):
+        from sgclearn.evaluate import evaluate_predictions
+
+        guess = model.predict(problem.X, graph=problem.graph, nodes=test)
+        accuracy = evaluate_predictions(problem.y[test], guess).accuracy._asdict()
+    return {
+        "data": problem.summary,
+        "best": {**model.best_params_, "row_norm": row_norm},
+        "validation_score": model.best_score_,
+        "test_accuracy": accuracy,
+        "trials": model.cv_results_,
+    }
+
+
+def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, out: Path | None) -> None:
+    trials = model.cv_results_
+    best_of = [
+        max((trial for trial in trials if trial["n_hops"] == hops), key=lambda trial: trial["score"])
+        for hops in sorted({trial["n_hops"] for trial in trials})
+    ]
+    rows = []
+    for trial in best_of:
+        is_best = trial["n_hops"] == model.best_params_["n_hops"]
+        gamma = "-" if trial["gamma"] is None else f"{trial['gamma']:g}"
+        settings = (trial["normalization"], gamma, f"{trial['weight_decay']:.3g}")
+        spread = f"{trial['score_std']:.3f}" if trial["score_std"] else "-"
+        mark = "best" if is_best else ""
+        rows.append((str(trial["n_hops"]), *settings, f"{trial['score']:.3f}", spread, mark))
+    name = scoring.replace("_", "-")
+    header = ("hops", "matrix", "gamma", "weight decay", f"{name} (held out)", "spread", "")
+    screen.table(header, rows, left=2)
+    best, accuracy = model.best_params_, document["test_accuracy"]
+    gamma = "" if best["gamma"] is None else f" --gamma {best['gamma']:g}"
+    if accuracy is not None:
+        screen.field(
+            "Test", "accuracy {value:.3f} (95 % interval {low:.3f} to {high:.3f})".format(**accuracy)
+        )
+    screen.field(
+        "Best",
+        f"--n-hops {best['n_hops']} --weight-decay {best['weight_decay']:.3g} "
+        f"--normalization {best['normalization']}{gamma}",
+    )
+    if out is not None:
+        screen.field("Written", str(out))
