@@ -73,15 +73,17 @@ def lines_of(results: dict[tuple[str, str | None], NDArray[np.float64]], n_seeds
         mean = np.mean([a.max() - a for (_, norm), a in results.items() if norm == row_norm], axis=0)
         k, d = np.unravel_index(mean.argmin(), mean.shape)
         table.append(
-            f"- ``row_norm={row_norm!r}``: lowest mean regret {100 * mean[k, d]:.1f} points at {HOPS[k]} hops and weight "
-            f"decay {DECAYS[d]:.0e}; at {DEFAULT_N_HOPS} hops and {DEFAULT_WEIGHT_DECAY:.0e} it is "
+            f"- ``row_norm={row_norm!r}``: lowest mean regret {100 * mean[k, d]:.1f} points at {HOPS[k]} hops "
+            f"and weight decay {DECAYS[d]:.0e}; at {DEFAULT_N_HOPS} hops and {DEFAULT_WEIGHT_DECAY:.0e} it is "
             f"{100 * mean[at]:.1f} points."
         )
     return table
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--splits", type=int, default=3, help="random splits a dataset (default 3)")
     arguments = parser.parse_args()
     candidates = [info for info in list_datasets() if info.name not in LEFT_OUT]
@@ -94,7 +96,9 @@ def main() -> None:
     text = "\n".join(lines_of(results, arguments.splits)) + "\n"
     print(text)
     if len(names) < len(candidates):
-        console.print("SGCLEARN_DATA does not have every dataset: the documentation's table is left as it was")
+        console.print(
+            "SGCLEARN_DATA does not have every dataset: the documentation's table is left as it was"
+        )
         return
     with tempfile.NamedTemporaryFile("w", dir=TABLE.parent, delete=False) as handle:
         handle.write(text)

@@ -36,6 +36,11 @@ axes.axhline(mean[0], color="0.6", linestyle="--", linewidth=1)
 axes.text(HOPS[-1], mean[0] + 0.004, "logistic regression, no graph", ha="right", color="0.4")
 axes.fill_between(HOPS, mean - spread, mean + spread, alpha=0.2)
 axes.plot(HOPS, mean, marker="o")
-axes.set(xlabel="hops", ylabel="validation accuracy", xticks=list(HOPS), title="29,582 Debian packages, 20 labels a section")
+axes.set(
+    xlabel="hops",
+    ylabel="validation accuracy",
+    xticks=list(HOPS),
+    title="29,582 Debian packages, 20 labels a section",
+)
 axes.spines[["top", "right"]].set_visible(False)
 plt.show()

@@ -42,7 +42,7 @@ def propagate(X: Array, S: Array, n_hops: int) -> Array:
 def softmax(logits: Array) -> Array:
     """`exp(l_c) / sum_c exp(l_c)` of every row."""
     exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
 
 
 def predict_proba(X: Array, S: Array, n_hops: int, Theta: Array, b: Array) -> Array:

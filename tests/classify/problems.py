@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from zoo import random_features, random_graph
 
 from sgclearn import Graph
+
+from zoo import random_features, random_graph
 
 
 def labelled_problem(

@@ -7,20 +7,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import labelled_problem
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from zoo import OPERATORS, ZOO, dense_adjacency, random_features, random_graph
 
 from sgclearn import Graph, SGCClassifier, SGCClassifierCV, reference
 from sgclearn.classify.labels import one_hot
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
 
+from problems import labelled_problem
+from zoo import OPERATORS, ZOO, dense_adjacency, random_features, random_graph
+
 PLANS = ("full", "frontier", "left-first", "implicit")
 # The one documented exemption: the check labels a class -1, which here means "no label".
-UNLABELED_EXEMPTION = {"check_classifiers_classes": "-1 means unlabelled (the parameter `unlabeled`), not a class"}
+UNLABELED_EXEMPTION = {
+    "check_classifiers_classes": "-1 means unlabelled (the parameter `unlabeled`), not a class"
+}
 
 
 def _exemptions(estimator: object) -> dict[str, str]:
@@ -71,7 +74,9 @@ def test_classifier_minimises_the_reference_objective(plan: str, operator: str, 
     np.testing.assert_allclose(model.predict_proba(X, graph=graph), expected, atol=1e-10)
 
 
-@given(st.integers(2, 10**6), st.sampled_from([None, "l1", "l2"]), st.sampled_from([None, "standard", "minmax"]))
+@given(
+    st.integers(2, 10**6), st.sampled_from([None, "l1", "l2"]), st.sampled_from([None, "standard", "minmax"])
+)
 @settings(max_examples=20)
 def test_every_plan_gives_the_same_model(seed: int, row_norm, scale) -> None:
     graph, X, y = labelled_problem(n_columns=9 + seed % 20, seed=seed)
@@ -89,7 +94,9 @@ def test_classifier_without_features_equals_identity_features(plan: str) -> None
     graph, _, y = labelled_problem()
     without = SGCClassifier(weight_decay=1e-2, plan=plan).fit(None, y, graph=graph)
     identity = SGCClassifier(weight_decay=1e-2).fit(np.eye(graph.n_nodes), y, graph=graph)
-    np.testing.assert_allclose(without.predict_proba(None, graph=graph), identity.predict_proba(np.eye(40), graph=graph), atol=1e-7)
+    np.testing.assert_allclose(
+        without.predict_proba(None, graph=graph), identity.predict_proba(np.eye(40), graph=graph), atol=1e-7
+    )
     assert without.n_features_in_ == graph.n_nodes
 
 
@@ -125,10 +132,14 @@ def test_predict_of_some_nodes_equals_the_rows_of_all() -> None:
     model = SGCClassifier().fit(X, y, graph=graph)
     nodes = np.array([7, 3, 7, 39])
     everything = model.predict_proba(X, graph=graph)
-    np.testing.assert_allclose(model.predict_proba(X, graph=graph, nodes=nodes), everything[nodes], atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba(X, graph=graph, nodes=nodes), everything[nodes], atol=1e-12
+    )
     mask = np.zeros(40, dtype=bool)
     mask[[5, 6]] = True
-    np.testing.assert_allclose(model.predict_proba(X, graph=graph, nodes=mask), everything[[5, 6]], atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba(X, graph=graph, nodes=mask), everything[[5, 6]], atol=1e-12
+    )
     assert model.predict(X, graph=graph, nodes=nodes).shape == (4,)
 
 
@@ -140,7 +151,9 @@ def test_predict_on_a_graph_with_new_nodes() -> None:
     S = reference.propagation_matrix(dense_adjacency(larger), "sym", 1.0)
     expected = reference.predict_proba(X_larger, S, 2, model.coef_.T, model.intercept_)
     np.testing.assert_allclose(model.predict_proba(X_larger, graph=larger), expected, atol=1e-10)
-    np.testing.assert_allclose(model.predict_proba(X_larger, graph=larger, nodes=[40, 41]), expected[40:], atol=1e-10)
+    np.testing.assert_allclose(
+        model.predict_proba(X_larger, graph=larger, nodes=[40, 41]), expected[40:], atol=1e-10
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +172,9 @@ def test_unlabelled_nodes_do_not_count_however_they_are_marked(labels, unlabeled
     X = np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [1.0, 0.1], [9.0, 9.0]])
     model = SGCClassifier(unlabeled=unlabeled).fit(X, labels)
     assert len(model.classes_) == 2
-    only = SGCClassifier(unlabeled=None).fit(X[[0, 1, 3]], np.asarray(labels, dtype=object)[[0, 1, 3]].tolist())
+    only = SGCClassifier(unlabeled=None).fit(
+        X[[0, 1, 3]], np.asarray(labels, dtype=object)[[0, 1, 3]].tolist()
+    )
     np.testing.assert_allclose(model.coef_, only.coef_, atol=1e-9)
 
 
@@ -198,7 +213,9 @@ def test_scaling_after_propagation_equals_scaling_the_propagated_rows() -> None:
     scaler = StandardScaler().fit(Z[known])
     by_hand = SGCClassifier(weight_decay=1e-2).fit(scaler.transform(Z), y)
     model = SGCClassifier(weight_decay=1e-2, scale="standard").fit(X, y, graph=graph)
-    np.testing.assert_allclose(model.predict_proba(X, graph=graph), by_hand.predict_proba(scaler.transform(Z)), atol=1e-8)
+    np.testing.assert_allclose(
+        model.predict_proba(X, graph=graph), by_hand.predict_proba(scaler.transform(Z)), atol=1e-8
+    )
 
 
 def test_no_weight_decay_on_separable_labels_warns_and_still_predicts() -> None:
@@ -236,7 +253,10 @@ def test_recipes_work_on_every_design(solver: str, plan: str) -> None:
 
 def test_solver_adam_draws_from_its_seed() -> None:
     graph, X, y = labelled_problem()
-    coefs = [SGCClassifier(solver="adam", max_iter=3, random_state=s).fit(X, y, graph=graph).coef_ for s in (3, 3, 4)]
+    coefs = [
+        SGCClassifier(solver="adam", max_iter=3, random_state=s).fit(X, y, graph=graph).coef_
+        for s in (3, 3, 4)
+    ]
     assert np.array_equal(coefs[0], coefs[1])
     assert not np.array_equal(coefs[0], coefs[2])
 
@@ -294,9 +314,21 @@ def fit(X=None, y=None, graph="default", **options):
         (lambda: fit(class_weight={9: 1.0}), InputError, "class_weight names a class .* 9"),
         (lambda: fit(class_weight={0: -1.0}), InputError, "class_weight must hold numbers >= 0"),
         (lambda: fit(memory_limit="1KB"), MemoryLimitError, "raise memory_limit"),
-        (lambda: labelled_fit().predict(np.ones((40, 5)), graph=labelled_problem()[0]), ValueError, "6 features"),
-        (lambda: labelled_fit().predict(labelled_problem()[1]), InputError, "predict needs a graph because fit had one"),
-        (lambda: labelled_fit().predict(None, graph=labelled_problem()[0]), InputError, "fitted on 6 features"),
+        (
+            lambda: labelled_fit().predict(np.ones((40, 5)), graph=labelled_problem()[0]),
+            ValueError,
+            "6 features",
+        ),
+        (
+            lambda: labelled_fit().predict(labelled_problem()[1]),
+            InputError,
+            "predict needs a graph because fit had one",
+        ),
+        (
+            lambda: labelled_fit().predict(None, graph=labelled_problem()[0]),
+            InputError,
+            "fitted on 6 features",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_sentence(call, error, message: str) -> None:
@@ -311,7 +343,11 @@ def labelled_fit() -> SGCClassifier:
 
 @pytest.mark.parametrize(
     ("weights", "message"),
-    [(np.ones(3), "one entry a row of X"), (-np.ones(40), "finite and >= 0"), (np.zeros(40), "no labelled node")],
+    [
+        (np.ones(3), "one entry a row of X"),
+        (-np.ones(40), "finite and >= 0"),
+        (np.zeros(40), "no labelled node"),
+    ],
 )
 def test_bad_sample_weight_is_refused(weights, message: str) -> None:
     graph, X, y = labelled_problem()

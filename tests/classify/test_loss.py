@@ -40,7 +40,7 @@ def test_gradient_and_hessian_product_equal_finite_differences(link, intercept, 
     U = np.random.default_rng(78).normal(size=W.shape)
     step = 1e-6
     ahead, behind = (objective.value_and_gradient(W + sign * step * U) for sign in (1, -1))
-    value, gradient, P = objective.value_and_gradient(W)
+    _, gradient, P = objective.value_and_gradient(W)
     assert (ahead[0] - behind[0]) / (2 * step) == pytest.approx(np.vdot(gradient, U), rel=1e-7)
     numeric = (ahead[1] - behind[1]) / (2 * step)
     np.testing.assert_allclose(objective.hessian_product(P, U), numeric, atol=1e-8)

@@ -34,8 +34,6 @@ def accuracy_on_test(data: GraphDataset, model: SGCClassifier | SGCClassifierCV)
     return float(np.mean(model.transduction_[data.test] == data.y[data.test]))
 
 
-
-
 @pytest.mark.parametrize("plan", ["auto", "full", "frontier", "left-first", "implicit"])
 def test_exact_optimum_gets_the_known_number_of_test_nodes_right(citation: GraphDataset, plan: str) -> None:
     model = fit_authors_model(citation, plan=plan)
@@ -62,7 +60,9 @@ def test_fit_twice_gives_the_same_bits_on_real_data(citation: GraphDataset) -> N
 def test_adam_with_the_authors_recipe_reaches_the_published_accuracy(citation: GraphDataset) -> None:
     epochs = AUTHORS[citation.name][1]
     accuracies = [
-        accuracy_on_test(citation, fit_authors_model(citation, solver="adam", max_iter=epochs, random_state=seed))
+        accuracy_on_test(
+            citation, fit_authors_model(citation, solver="adam", max_iter=epochs, random_state=seed)
+        )
         for seed in range(100, 110)
     ]
     published = {"cora": 0.810, "citeseer": 0.718, "pubmed": 0.789}[citation.name]
@@ -75,14 +75,20 @@ def test_cv_on_validation_nodes_reaches_the_bar(citation: GraphDataset) -> None:
     model = SGCClassifierCV(range(11), row_norm="l1").fit(
         citation.X, y, graph=citation.graph, validation=citation.val
     )
-    assert accuracy_on_test(citation, model) >= {"cora": 0.810, "citeseer": 0.720, "pubmed": 0.788}[citation.name]
+    assert (
+        accuracy_on_test(citation, model)
+        >= {"cora": 0.810, "citeseer": 0.720, "pubmed": 0.788}[citation.name]
+    )
 
 
 def test_embedded_graph_is_better_classified_with_hops_than_without() -> None:
     data = load_dataset("debian")
     accuracies = [
         accuracy_on_test(
-            data, SGCClassifier(k, row_norm="l2", weight_decay=1e-4).fit(data.X, data.train_labels(), graph=data.graph)
+            data,
+            SGCClassifier(k, row_norm="l2", weight_decay=1e-4).fit(
+                data.X, data.train_labels(), graph=data.graph
+            ),
         )
         for k in (0, 2)
     ]

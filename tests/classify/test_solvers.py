@@ -65,7 +65,9 @@ def test_lbfgs_reports_progress() -> None:
 
 
 def test_lbfgs_zero_gradient_at_the_start_is_the_answer() -> None:
-    objective = Objective(ExplicitDesign(np.zeros((2, 3))), one_hot(np.array([0, 1]), 2), np.ones(2), Softmax, 0.1)
+    objective = Objective(
+        ExplicitDesign(np.zeros((2, 3))), one_hot(np.array([0, 1]), 2), np.ones(2), Softmax, 0.1
+    )
     result = minimize_lbfgs(objective)
     assert result.converged
     assert not result.W.any()
@@ -116,12 +118,20 @@ def test_sgd_comes_close_to_the_optimum_at_any_feature_scale(intercept: bool, si
 def test_sgd_follows_its_seed() -> None:
     objective = problem(50, 5, 3)
     start = np.zeros(objective.shape)
-    runs = [minimize_sgd(objective, start, np.random.default_rng(s), max_iter=3, batch_size=8).W for s in (6, 6, 7)]
+    runs = [
+        minimize_sgd(objective, start, np.random.default_rng(s), max_iter=3, batch_size=8).W
+        for s in (6, 6, 7)
+    ]
     assert np.array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0], runs[2])
 
 
-@given(st.integers(2, 10**6), st.sampled_from([None, "standard", "minmax", "maxabs"]), st.booleans(), st.booleans())
+@given(
+    st.integers(2, 10**6),
+    st.sampled_from([None, "standard", "minmax", "maxabs"]),
+    st.booleans(),
+    st.booleans(),
+)
 @settings(max_examples=40)
 def test_row_space_fit_equals_the_fit_over_all_columns(seed, scale, intercept, as_sparse) -> None:
     rng = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sgclearn import Graph, Operator, reference
 from sgclearn.errors import InputError, SgclearnWarning
+
 from zoo import OPERATORS, UNDIRECTED, ZOO, dense_adjacency, graphs, operator_choices
 
 ignore_loops = pytest.mark.filterwarnings("ignore:self-loops in the data:sgclearn.errors.SgclearnWarning")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sgclearn import reference
+
 from zoo import random_features
 
 STAR = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])

@@ -13,6 +13,7 @@ from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.planner import PLANS, make_plan, plan_rows
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
+
 from zoo import ZOO, random_features, random_graph
 
 GRAPH = random_graph(5000, 15_000, seed=79)

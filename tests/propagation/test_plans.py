@@ -14,6 +14,7 @@ from sgclearn.propagation.design import ExplicitDesign, ImplicitDesign, build_de
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
+
 from zoo import ZOO, dense_adjacency, graphs, operator_choices, random_features, random_graph, to_dense
 
 pytestmark = pytest.mark.filterwarnings("ignore:self-loops in the data:sgclearn.errors.SgclearnWarning")

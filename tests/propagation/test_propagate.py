@@ -11,6 +11,7 @@ from scipy import sparse
 from sgclearn import Graph, Operator, propagate, reference
 from sgclearn.propagation.propagate import propagate_product
 from sgclearn.propagation.source import NodeFeatures
+
 from zoo import (
     OPERATORS,
     ZOO,

@@ -10,6 +10,7 @@ from sgclearn import Graph, propagate
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.propagation.propagate import check_n_hops, check_nodes
 from sgclearn.propagation.source import NodeFeatures
+
 from zoo import ZOO
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sgclearn import SGCTransformer, propagate
 from sgclearn.errors import InputError, MemoryLimitError
+
 from zoo import OPERATORS, ZOO, random_features, random_graph, to_dense
 
 

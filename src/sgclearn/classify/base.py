@@ -51,6 +51,8 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
     engine: str
     plan: str
     memory_limit: int | float | str | None
+    n_features_in_: int
+    uses_identity_: bool
 
     def _settings(self) -> SolverSettings:
         if self.engine not in ENGINES:
@@ -78,18 +80,26 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             if graph is None:
                 raise InputError("X may be None only with a graph: got neither; pass graph=.")
             if not reset and not self.uses_identity_:
-                raise InputError(f"the model was fitted on {self.n_features_in_:,} features: got X=None; pass them.")
+                raise InputError(
+                    f"the model was fitted on {self.n_features_in_:,} features: got X=None; pass them."
+                )
             if not reset and graph.n_nodes != self.n_features_in_:
                 raise InputError(
                     "a model without features knows only the nodes of its own graph: got "
-                    f"{graph.n_nodes:,} nodes, fitted on {self.n_features_in_:,}; give the nodes features to predict new ones."
+                    f"{graph.n_nodes:,} nodes, fitted on {self.n_features_in_:,}; "
+                    "give the nodes features to predict new ones."
                 )
             if reset:
                 self.n_features_in_ = graph.n_nodes
                 self.uses_identity_ = True
             return NodeFeatures(None, graph.n_nodes)
         X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True, reset=reset
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=True,
+            reset=reset,
         )
         if reset:
             self.uses_identity_ = False
@@ -98,7 +108,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             check_rows(features, graph)
         return features
 
-    def _operator(self, graph: Graph | None, normalization: str, gamma: float | None) -> Operator | None:
+    def _operator(self, graph: Graph | None, normalization: Any, gamma: float | None) -> Operator | None:
         return None if graph is None else Operator(graph, normalization, gamma)
 
     def _fit_linear(
@@ -172,7 +182,9 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
                 "(the graph of the fit, or another one with new nodes)."
             )
         if graph is not None and not self.uses_graph_:
-            raise InputError("the model was fitted without a graph: got one to predict on; fit with graph= first.")
+            raise InputError(
+                "the model was fitted without a graph: got one to predict on; fit with graph= first."
+            )
         features = self._features(X, graph, reset=False)
         operator = self._operator(graph, self.normalization_, self._gamma_choice())
         return self._logits_of(features, operator, nodes)

@@ -36,9 +36,7 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
     unlabeled: Any
     class_weight: Any
 
-    def _labels(
-        self, y: Any, features: NodeFeatures
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _labels(self, y: Any, features: NodeFeatures) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of the labelled nodes and the code of each; sets `classes_`."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")

@@ -62,7 +62,8 @@ class SGCClassifierCV(SoftmaxPrediction):
     refit_with_validation : bool, default False
         Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
         from every labelled node.
-    row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol, learning_rate, batch_size, random_state, unlabeled, plan, engine, memory_limit
+    row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol
+    learning_rate, batch_size, random_state, unlabeled, plan, engine, memory_limit
         As in `SGCClassifier`. The search itself stops at a gradient of 1e-6 of the start's, the final fit at `tol`.
 
     Attributes
@@ -94,7 +95,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         *,
         weight_decay: Sequence[float] | None = None,
         normalization: str | Sequence[str] = "sym",
-        gamma: float | None | Sequence[float | None] = None,
+        gamma: float | Sequence[float | None] | None = None,
         row_norm: str | None = None,
         scale: str | None = None,
         cv: Any = 5,
@@ -218,7 +219,9 @@ class SGCClassifierCV(SoftmaxPrediction):
         else:
             decays = sorted({check_weight_decay(decay) for decay in _as_sequence(self.weight_decay)})
         if self.search == "tpe" and (not decays or decays[0] <= 0 or decays[0] == decays[-1]):
-            raise InputError(f"search='tpe' needs two positive bounds in weight_decay: got {self.weight_decay!r}.")
+            raise InputError(
+                f"search='tpe' needs two positive bounds in weight_decay: got {self.weight_decay!r}."
+            )
         normalizations, gammas = _as_sequence(self.normalization), _as_sequence(self.gamma)
         operators: list[tuple[str, float | None]] = []
         for normalization in normalizations:
@@ -227,20 +230,23 @@ class SGCClassifierCV(SoftmaxPrediction):
                 check_operator_choice(normalization, gamma)
                 operators.append((normalization, gamma))
         if not hops or not decays or not operators:
-            raise InputError("n_hops, weight_decay, normalization and gamma each need at least one candidate.")
+            raise InputError(
+                "n_hops, weight_decay, normalization and gamma each need at least one candidate."
+            )
         return (hops, decays, operators) if graph is not None else (hops[:1], decays, operators[:1])
 
-    def _validation_nodes(
-        self, validation: Any, rows: NDArray[np.intp], n_nodes: int
-    ) -> NDArray[np.intp]:
+    def _validation_nodes(self, validation: Any, rows: NDArray[np.intp], n_nodes: int) -> NDArray[np.intp]:
         nodes = check_nodes(validation, n_nodes)
         unlabelled = np.setdiff1d(nodes, rows)
         if len(nodes) == 0 or len(unlabelled):
             raise InputError(
-                f"validation nodes must have labels in y: got {len(nodes):,} nodes, {len(unlabelled):,} of them without."
+                f"validation nodes must have labels in y: got {len(nodes):,} nodes, "
+                f"{len(unlabelled):,} of them without."
             )
         if len(np.setdiff1d(rows, nodes)) == 0:
-            raise InputError("some labelled nodes must be left to train on: got all of them as validation nodes.")
+            raise InputError(
+                "some labelled nodes must be left to train on: got all of them as validation nodes."
+            )
         return nodes
 
     def _problems(

@@ -161,7 +161,7 @@ class PreparedFit:
         """Logits (m', C) of samples that `view` gave."""
         if not self.settings.fit_intercept:
             return view.matmul(W)
-        return view.matmul(W[:-1]) + W[-1]
+        return np.asarray(view.matmul(W[:-1]) + W[-1])
 
     def finish(self, result: SolverResult) -> LinearFit:
         """Back to the columns as they were."""

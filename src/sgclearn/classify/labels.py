@@ -16,7 +16,9 @@ def as_labels(y: Any) -> NDArray[Any]:
     if array.dtype.kind == "U" and isinstance(y, (list, tuple)) and not all(isinstance(v, str) for v in y):
         array = np.asarray(y, dtype=object)
     if array.dtype.kind == "f" and np.isinf(array).any():
-        raise InputError("Input y contains infinity or a value too large for a label; mark unlabelled nodes with NaN.")
+        raise InputError(
+            "Input y contains infinity or a value too large for a label; mark unlabelled nodes with NaN."
+        )
     return array
 
 
@@ -61,7 +63,9 @@ def encode_classes(y: NDArray[Any], known: NDArray[np.bool_]) -> tuple[NDArray[A
     if labels.dtype.kind == "O":
         kinds = sorted({type(value).__name__ for value in labels})
         if len(kinds) > 1 and "str" in kinds:
-            raise InputError(f"labels must be of one type: got {' and '.join(kinds)}; turn all into text or numbers.")
+            raise InputError(
+                f"labels must be of one type: got {' and '.join(kinds)}; turn all into text or numbers."
+            )
         if kinds == ["str"]:
             labels = labels.astype(str)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -81,7 +85,9 @@ def check_sample_weight(sample_weight: Any, n: int, rows: NDArray[np.intp]) -> N
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
-        raise InputError(f"sample_weight must have one entry a row of X: got shape {weights.shape}, not ({n},).")
+        raise InputError(
+            f"sample_weight must have one entry a row of X: got shape {weights.shape}, not ({n},)."
+        )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise InputError(f"sample_weight must be finite and >= 0: got {weights.min()} to {weights.max()}.")
     if not weights[rows].any():
@@ -100,11 +106,15 @@ def class_weight_factors(
         present = np.maximum(totals, np.finfo(np.float64).tiny)
         return np.asarray((weights.sum() / (len(classes) * present))[codes])
     if not isinstance(class_weight, dict):
-        raise InputError(f"class_weight must be None, 'balanced' or a dict of class: weight: got {class_weight!r}.")
+        raise InputError(
+            f"class_weight must be None, 'balanced' or a dict of class: weight: got {class_weight!r}."
+        )
     names = classes.tolist()
     unknown = [key for key in class_weight if key not in names]
     if unknown:
-        raise InputError(f"class_weight names a class that no labelled node has: got {unknown[0]!r}, not in {names}.")
+        raise InputError(
+            f"class_weight names a class that no labelled node has: got {unknown[0]!r}, not in {names}."
+        )
     factors = np.array([float(class_weight.get(name, 1.0)) for name in names])
     if not np.isfinite(factors).all() or (factors < 0).any():
         raise InputError(f"class_weight must hold numbers >= 0: got {class_weight!r}.")

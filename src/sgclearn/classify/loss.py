@@ -43,7 +43,7 @@ class Link(Protocol):
 
     @staticmethod
     def losses(logits: Array, Y: Array) -> Array:
-        """l (m,)."""
+        """The loss of every sample (m,)."""
         ...
 
     @staticmethod
@@ -63,14 +63,14 @@ class Softmax:
         P = logits - logits.max(axis=1, keepdims=True)
         np.exp(P, out=P)
         P /= P.sum(axis=1, keepdims=True)
-        return P
+        return np.asarray(P)
 
     @staticmethod
     def losses(logits: Array, Y: Array) -> Array:
         """`logsumexp(L_i) - Y_i . L_i`."""
         top = logits.max(axis=1)
         log_sum: Array = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-        return log_sum - np.einsum("ic,ic->i", Y, logits)
+        return np.asarray(log_sum - np.einsum("ic,ic->i", Y, logits))
 
     @staticmethod
     def curvature(P: Array, Q: Array) -> Array:

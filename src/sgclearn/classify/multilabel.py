@@ -25,7 +25,8 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_hops, normalization, gamma, row_norm, scale, weight_decay, solver, fit_intercept, penalize_intercept, max_iter, tol, learning_rate, batch_size, random_state, plan, engine, memory_limit
+    n_hops, normalization, gamma, row_norm, scale, weight_decay, solver, fit_intercept, penalize_intercept
+    max_iter, tol, learning_rate, batch_size, random_state, plan, engine, memory_limit
         As in `SGCClassifier`.
 
     Attributes
@@ -146,7 +147,9 @@ def _labelled_rows(y: Any, n_nodes: int) -> tuple[NDArray[np.intp], NDArray[np.f
     known = ~missing.any(axis=1)
     partly = int((missing.any(axis=1) & ~missing.all(axis=1)).sum())
     if partly:
-        raise InputError(f"a row of y must be known whole or not at all: got {partly} rows with only some labels missing.")
+        raise InputError(
+            f"a row of y must be known whole or not at all: got {partly} rows with only some labels missing."
+        )
     if not known.any():
         raise InputError(f"at least one node needs labels: got {n_nodes:,} nodes, none of them labelled.")
     if not np.isin(targets[known], (0.0, 1.0)).all():

@@ -64,13 +64,12 @@ class ScaledDesign:
     def matmul(self, V: Array) -> Array:
         """`Z (s V) - 1 (t s)^T V`."""
         raw = self.scaling.factor[:, None] * V
-        return self.design.matmul(raw) - self.scaling.shift @ raw
+        return np.asarray(self.design.matmul(raw) - self.scaling.shift @ raw)
 
     def rmatmul(self, G: Array) -> Array:
         """`s (Z^T G - t (1^T G))`."""
-        return self.scaling.factor[:, None] * (
-            self.design.rmatmul(G) - self.scaling.shift[:, None] * G.sum(axis=0)
-        )
+        centred = self.design.rmatmul(G) - self.scaling.shift[:, None] * G.sum(axis=0)
+        return np.asarray(self.scaling.factor[:, None] * centred)
 
     def rows(self, batch: NDArray[np.intp]) -> Array:
         """Scaled rows, dense."""
@@ -93,7 +92,8 @@ class ScaledDesign:
             return None
         shift = self.scaling.shift
         first = self.design.rmatmul(weights[:, None])[:, 0]
-        return self.scaling.factor**2 * np.maximum(raw - 2 * shift * first + shift**2 * weights.sum(), 0.0)
+        centred = np.maximum(raw - 2 * shift * first + shift**2 * weights.sum(), 0.0)
+        return np.asarray(self.scaling.factor**2 * centred)
 
 
 def used_columns(design: Design) -> NDArray[np.intp] | None:

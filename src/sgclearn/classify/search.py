@@ -96,7 +96,7 @@ def search_tpe(
     Where several operators or numbers of hops are in play they are categories of the same search.
     """
     optuna = require("optuna", "tune")
-    table = {index: entry for index, entry in enumerate(problems)}
+    table = dict(enumerate(problems))
     trials: list[Trial] = []
 
     def objective(suggest: Any) -> float:
@@ -127,7 +127,9 @@ def make_folds(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]
         folds = _stratified(codes, cv, seed)
     for train, validation in folds:
         if len(train) == 0 or len(validation) == 0:
-            raise InputError("every fold must train on some labels and validate on others: got an empty side.")
+            raise InputError(
+                "every fold must train on some labels and validate on others: got an empty side."
+            )
         if np.intersect1d(train, validation).size:
             raise InputError("a fold must not validate on labels it trains on: got an overlap.")
     return folds

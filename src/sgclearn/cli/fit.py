@@ -65,8 +65,8 @@ def command(
     r"""Fit a model and label every node of the graph.
 
     Without files it runs on the graph inside the package. Where the labels have no split, some are held back
-    and the accuracy on them is reported; the model that is written is the one that was measured, and has never
-    seen them. Test labels are used for that report and for nothing else.
+    and the accuracy on them is reported; the model that is written is the one that was measured, and never
+    saw them. Test labels are used for that report and for nothing else.
 
     \b
     Examples:
@@ -115,6 +115,7 @@ def command(
 def show_data(screen: Screen, problem: Problem, row_norm: str | None) -> None:
     """Say in a line what was read, and what is done to it without having been asked."""
     screen.field("Data", str(problem))
+    screen.field("Labels", problem.split_sizes)
     if row_norm is not None:
         screen.field("", f"rows of the features are divided by their {row_norm} norm (--row-norm none: not)")
 
@@ -219,18 +220,17 @@ def _plain_settings(data: DataOptions) -> dict[str, Any]:
 
 
 def _show_trials(screen: Screen, problem: Problem, trials: list[Fitted]) -> None:
-    tested = len(problem.nodes("test"))
+    has_test = len(problem.nodes("test")) > 0
     tuned_on = "validation" if len(problem.nodes("val")) else "folds"
-    header = ["hops", "model", "weight decay", f"accuracy ({tuned_on})"]
-    header += [f"accuracy ({tested:,} test)", "95 % interval", "macro-F1"] if tested else []
+    header = ["hops", "model", "weight decay", tuned_on]
+    header += ["test accuracy", "macro-F1"] if has_test else []
     rows = []
     for trial in trials:
         name = "logistic regression" if trial.hops == 0 else "SGC"
         row = [str(trial.hops), name, f"{trial.model.weight_decay_:.3g}"]
         row.append("-" if trial.validation is None else f"{trial.validation:.3f}")
         if trial.evaluation is not None:
-            accuracy = trial.evaluation.accuracy
-            row += [f"{accuracy.value:.3f}", f"{accuracy.low:.3f} to {accuracy.high:.3f}"]
-            row.append(f"{trial.evaluation.macro_f1.value:.3f}")
+            row += [str(trial.evaluation.accuracy), f"{trial.evaluation.macro_f1.value:.3f}"]
         rows.append([*row, f"{trial.seconds:.2f} s"])
-    screen.table([*header, "time"], rows, left=2)
+    title = "Accuracy, with 95 % intervals on the test labels" if has_test else "Accuracy"
+    screen.table([*header, "time"], rows, left=2, title=title)

@@ -46,6 +46,8 @@ class Problem:
         "train", "val", "test", or None for nodes without a label.
     row_norm : str or None
         What `--row-norm` is where it is not given.
+    is_held_out : bool
+        Whether the test labels were drawn here, because the labels came without a split.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Problem:
     y: NDArray[Any]
     split: NDArray[Any]
     row_norm: str | None = None
+    is_held_out: bool = False
 
     def nodes(self, *splits: str) -> NDArray[np.intp]:
         """Positions of the nodes in these splits."""
@@ -89,11 +92,16 @@ class Problem:
 
     def __str__(self) -> str:
         features = "no features" if self.X is None else counted(self.X.shape[1], "feature")
-        held = [f"{len(self.nodes(split)):,} {split}" for split in SPLITS if len(self.nodes(split))]
         return (
             f"{self.name}: {counted(self.graph.n_nodes, 'node')}, {counted(self.graph.n_edges, 'edge')}, "
-            f"{features}, {counted(len(self.classes), 'class')}; labels: {', '.join(held)}"
+            f"{features}, {counted(len(self.classes), 'class')}"
         )
+
+    @property
+    def split_sizes(self) -> str:
+        """How many labels each split has, in words."""
+        held = [f"{len(self.nodes(split)):,} {split}" for split in SPLITS if len(self.nodes(split))]
+        return ", ".join(held) + (" (held back here)" if self.is_held_out else "")
 
 
 def read_problem(data: DataOptions, stages: Stages) -> Problem:
@@ -124,6 +132,7 @@ def read_problem(data: DataOptions, stages: Stages) -> Problem:
         None if features is None else features.encoding,
         y,
         _split_of(data, labels, graph, y),
+        is_held_out=labels.splits is None,
     )
 
 

@@ -103,14 +103,19 @@ class Screen:
         from rich import box
         from rich.table import Table
 
-        table = Table(
-            box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold", pad_edge=False
-        )
+        style = {"title_justify": "left", "title_style": "bold", "pad_edge": False, "show_edge": False}
+        table = Table(box=box.SIMPLE_HEAD, title=title, **style)  # type: ignore[arg-type]
         for position, name in enumerate(header):
-            table.add_column(name, justify="left" if position < left else "right", overflow="fold")
+            is_text = position < left
+            table.add_column(
+                name, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text
+            )
         for row in rows:
             table.add_row(*row)
-        _console().print(table)
+        console = _console()
+        console.print()
+        console.print(table)
+        console.print()
 
     def document(self, document: Any) -> None:
         """Write the JSON document, if that was asked for."""

@@ -53,6 +53,7 @@ def command(
             memory_limit=memory_limit,
         )
     screen.field("Data", str(problem))
+    screen.field("Labels", problem.split_sizes)
     show_plan(screen, plan)
     screen.document({"data": problem.summary, "plan": plan.to_dict()})
 

@@ -54,9 +54,9 @@ def command(
 ) -> None:
     r"""Predict labels of new nodes, or on another graph.
 
-    New nodes are attached to the graph of the run, and only their neighbourhood is computed. The new edges may
-    go between new and old nodes; the run folder itself is not changed. With --run and without --new-features
-    all nodes of the run are predicted again, with the new edges if there are any.
+    New nodes are attached to the graph of the run, and only their neighbourhood is computed. New edges may go
+    between new and old nodes; the run folder itself is not changed. With --run and without --new-features all
+    nodes of the run are predicted again, with the new edges if there are any.
 
     \b
     Examples:
@@ -133,8 +133,8 @@ def _on_other_graph(path: Path, data: DataOptions, stages: Stages) -> Prediction
     model, encoding = _load(path)
     if model.uses_identity_:
         raise InputError(
-            f"a model without features knows only the nodes of its own graph: got {path} for another one; fit "
-            "with features to predict on other graphs."
+            f"a model without features knows only the nodes of its own graph: got {path} for another one; "
+            "fit with features to predict on other graphs."
         )
     if data.features is None:
         raise InputError("--features is needed with --model: got none; name the file of the features.")
@@ -142,9 +142,7 @@ def _on_other_graph(path: Path, data: DataOptions, stages: Stages) -> Prediction
     features = _read_features(model, encoding, data, data.features)
     graph = None if data.edges is None else graph_of(data, data.edges, features, stages)
     if graph is None and model.uses_graph_:
-        raise InputError(
-            "--edges is needed with this model, which was fitted on a graph: got none; name the file."
-        )
+        raise InputError("--edges is needed with a model fitted on a graph: got none; name the file.")
     X = features.matrix if graph is None else features.align(graph)
     ids = node_ids(features).values if graph is None else graph.ids
     stages.stage("predicting")

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgclearn.cli.csv_files import csv_bytes, write_csv
 from sgclearn.cli.output import Screen
 from sgclearn.features import Labels, read_labels
 from sgclearn.graph import Graph
-from sgclearn.persist.atomic import replacing
 
 DECIMALS = 6
 SHOWN = 20
@@ -38,17 +38,12 @@ class Predictions:
 
     def write(self, path: Path) -> None:
         """Write the CSV file; a reader sees the whole file or none of it."""
-        with replacing(path) as temporary, temporary.open("wb") as stream:
-            self._write_csv(stream)
+        write_csv(path, self._columns())
 
-    def _write_csv(self, stream: Any) -> None:
-        import pyarrow as pa
-        from pyarrow import csv
-
+    def _columns(self) -> dict[str, NDArray[Any]]:
         rounded = np.round(self.probabilities, DECIMALS)
-        columns = {"id": pa.array(self.ids.tolist()), "label": pa.array(self.labels.tolist())}
-        columns |= {f"p_{label}": pa.array(rounded[:, c]) for c, label in enumerate(self.classes.tolist())}
-        csv.write_csv(pa.table(columns), stream, csv.WriteOptions(quoting_style="needed"))
+        names = [f"p_{label}" for label in self.classes.tolist()]
+        return {"id": self.ids, "label": self.labels, **dict(zip(names, rounded.T, strict=True))}
 
     def show(self, screen: Screen) -> None:
         """Write the first as a table for a person, all as CSV to a pipe, or all as JSON."""
@@ -61,8 +56,7 @@ class Predictions:
             if len(self.ids) > SHOWN:
                 screen.line(f"... and {len(self.ids) - SHOWN:,} more: name a file with --out to get all.")
         else:
-            sys.stdout.flush()
-            self._write_csv(sys.stdout.buffer)
+            sys.stdout.write(csv_bytes(self._columns()).decode())
 
     def to_records(self) -> list[dict[str, Any]]:
         """One dictionary a node, for JSON."""

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import sgclearn
+from sgclearn.cli.csv_files import write_csv
 from sgclearn.cli.inputs import SPLITS, Problem
 from sgclearn.cli.output import to_json
 from sgclearn.cli.predictions import Predictions
@@ -127,14 +128,9 @@ def _write_features(path: Path, problem: Problem) -> None:
 
 
 def _write_labels(path: Path, problem: Problem) -> None:
-    import pyarrow as pa
-    from pyarrow import csv
-
     nodes = problem.nodes(*SPLITS)
-    columns = {"id": problem.graph.ids[nodes], "label": problem.y[nodes], "split": problem.split[nodes]}
-    table = pa.table({name: pa.array(values.tolist()) for name, values in columns.items()})
-    with replacing(path) as temporary:
-        csv.write_csv(table, temporary, csv.WriteOptions(quoting_style="needed"))
+    ids, y, split = problem.graph.ids, problem.y, problem.split
+    write_csv(path, {"id": ids[nodes], "label": y[nodes], "split": split[nodes]})
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def hold_out(y: NDArray[Any], share: float, seed: int) -> NDArray[Any]:
     Examples
     --------
     >>> hold_out(np.array([3, 3, -1, 5, 5]), 0.5, seed=7).tolist()
-    ['test', 'train', None, 'train', 'test']
+    ['test', 'train', None, 'test', 'train']
     """
     if not 0 <= share < 1:
         raise InputError(

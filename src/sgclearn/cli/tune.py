@@ -102,7 +102,8 @@ def command(
 ) -> None:
     r"""Find the best number of hops and weight decay.
 
-    Settings are compared on the validation labels, or in folds of the training labels. Test labels are never used to choose; the accuracy on them is shown for the best setting alone.
+    Settings are compared on the validation labels, or in folds of the training labels. Test labels are never
+    used to choose; the accuracy on them is shown for the best setting alone.
 
     \b
     Examples:

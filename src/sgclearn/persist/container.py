@@ -45,13 +45,14 @@ Tensors = dict[str, NDArray[Any]]
 
 def write_container(path: str | os.PathLike[str], header: dict[str, Any], tensors: Tensors) -> None:
     """Write header and tensors; a reader sees the whole file or none of it."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     whole = {"format": FORMAT, "version": VERSION, "library_version": sgclearn.__version__, **header}
     plain = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     signed = {**whole, CHECKSUM: _checksum(whole, plain)}
     with replacing(path) as temporary:
-        save_file(plain, temporary, metadata={FORMAT: _text(signed)})
+        # Not save_file, which leaves a file that nobody else may read.
+        temporary.write_bytes(save(plain, metadata={FORMAT: _text(signed)}))
 
 
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:

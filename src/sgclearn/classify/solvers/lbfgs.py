@@ -138,7 +138,9 @@ def _newton(
     for step_number in range(max_iter):
         if norm <= target:
             return W, step_number, norm
-        step = _conjugate_gradients(objective, P, gradient, bound, relative=min(0.1, np.sqrt(norm / start_norm)))
+        step = _conjugate_gradients(
+            objective, P, gradient, bound, relative=min(0.1, np.sqrt(norm / start_norm))
+        )
         length = 1.0
         while True:
             candidate = W + length * step

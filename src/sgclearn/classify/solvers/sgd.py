@@ -42,7 +42,10 @@ def minimize_sgd(
         order = rng.permutation(n_samples)
         for batch in np.array_split(order, n_batches):
             gradient = _batch_gradient(objective, W, np.sort(batch))
-            velocity = _MOMENTUM * velocity - (1.0 - _MOMENTUM) * learning_rate * (1.0 - done / total) * steps * gradient
+            velocity = (
+                _MOMENTUM * velocity
+                - (1.0 - _MOMENTUM) * learning_rate * (1.0 - done / total) * steps * gradient
+            )
             W = W + velocity
             done += 1
         if on_iteration is not None:
@@ -61,4 +64,4 @@ def _batch_gradient(objective: Objective, W: Array, batch: NDArray[np.intp]) -> 
     gradient = Z.T @ R
     if objective.intercept:
         gradient = np.vstack([gradient, R.sum(axis=0)])
-    return gradient + objective.decay * W
+    return np.asarray(gradient + objective.decay * W)
