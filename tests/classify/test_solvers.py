@@ -222,3 +222,29 @@ def test_blas_threads_are_one_inside_small_problems_and_untouched_for_large_ones
     assert counts() == before
     with blas_threads_for(1e12):
         assert counts() == before
+
+
+def test_recipes_report_every_epoch() -> None:
+    objective = problem(30, 4, 3)
+    start = np.zeros(objective.shape)
+    seen: list[tuple[int, int]] = []
+    minimize_adam(objective, start, max_iter=3, on_iteration=lambda *step: seen.append(step))
+    minimize_sgd(objective, start, np.random.default_rng(8), max_iter=2, on_iteration=lambda *step: seen.append(step))
+    assert seen == [(1, 3), (2, 3), (3, 3), (1, 2), (2, 2)]
+
+
+def test_lbfgs_stops_where_rounding_leaves_nothing_to_gain() -> None:
+    result = minimize_lbfgs(problem(30, 8, 3), tol=1e-17)
+    assert result.n_iter < 1000
+    assert result.gradient_ratio < 1e-12
+
+
+def test_lbfgs_without_weight_decay_survives_flat_directions() -> None:
+    rng = np.random.default_rng(29)
+    Z = rng.normal(size=(30, 4))
+    Z[:, 3] = 0.0  # no curvature and no gradient
+    codes = rng.integers(3, size=30)
+    objective = Objective(ExplicitDesign(Z), one_hot(codes, 3), np.ones(30), Softmax, 0.0)
+    result = minimize_lbfgs(objective, newton_first=True)
+    assert result.converged
+    assert not result.W[3].any()

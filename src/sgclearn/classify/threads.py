@@ -9,7 +9,7 @@ from typing import Any
 
 # Multiply-adds of one product with the design below which a second BLAS thread does not pay: the threads'
 # hand-over takes as long as the product itself, and far longer while other programs use the cores.
-_WORTH_THREADS = 2e7
+_WORTH_THREADS = 2e8
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def list_all(data_dir: DataDir = None, as_json: Json = False) -> None:
     screen.table(("name", "title", *SIZES, "here"), rows, left=2)
     if not all(info.available for info in known):
         screen.line(
-            "Those not here are read from the folder of --data-dir or SGCLEARN_DATA: sgc datasets info NAME"
+            "\nThose not here are read from the folder of --data-dir or SGCLEARN_DATA: sgc datasets info NAME"
         )
     screen.document([asdict(info) for info in known])
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 COMMAND = "evaluate"
 MOST_CLASSES = 15  # of a confusion matrix that a person can read
+CONFUSION_GAP = 2
 
 
 class Split(StrEnum):
@@ -141,24 +142,27 @@ def _show(screen: Screen, evaluation: Evaluation) -> None:
         for row in evaluation.per_class
     ]
     screen.table(("class", "precision", "recall", "F1", "nodes"), rows)
-    if len(evaluation.classes) <= MOST_CLASSES:
-        _show_confusion(screen, evaluation)
-    else:
+    if not _show_confusion(screen, evaluation):
         mistakes = [(str(a), str(b), f"{count:,}") for a, b, count in evaluation.top_confusions()]
         screen.table(("class", "predicted as", "nodes"), mistakes, left=2, title="Most frequent mistakes")
 
 
-def _show_confusion(screen: Screen, evaluation: Evaluation) -> None:
-    """Rows are true classes; columns are numbered, so that long names do not make the table too wide."""
+def _show_confusion(screen: Screen, evaluation: Evaluation) -> bool:
+    """Show the matrix, its columns numbered to be narrow; False where it is too large to be read."""
     numbers = [str(number) for number in range(1, len(evaluation.classes) + 1)]
     rows = [
-        (number, str(label), *(f"{count:,}" if count else "." for count in counts))
+        (number, str(label), *(str(count) if count else "." for count in counts))
         for number, label, counts in zip(
             numbers, evaluation.classes, evaluation.confusion.tolist(), strict=True
         )
     ]
+    header = ("", "class", *numbers)
+    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
+    if len(numbers) > MOST_CLASSES or sum(widths) + CONFUSION_GAP * len(widths) > screen.width:
+        return False
     title = "Confusion matrix: a row is a class, a column what it was predicted as"
-    screen.table(("", "class", *numbers), rows, left=2, title=title)
+    screen.table(header, rows, left=2, title=title, gap=CONFUSION_GAP)
+    return True
 
 
 def _spelled(interval: Interval, confidence: float) -> str:

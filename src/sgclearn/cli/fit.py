@@ -19,7 +19,7 @@ from sgclearn.cli.options import (
     chosen,
     with_options,
 )
-from sgclearn.cli.output import Screen, Stages
+from sgclearn.cli.output import Screen, Stages, counted
 from sgclearn.cli.plan import show_plan
 
 if TYPE_CHECKING:
@@ -32,9 +32,8 @@ DEFAULT_SEED = 2019
 
 @with_options
 def command(
+    *,
     data: DataOptions,
-    operator: OperatorOptions,
-    how: FitOptions,
     n_hops: Annotated[
         int,
         typer.Option(
@@ -51,6 +50,8 @@ def command(
             show_default=False,
         ),
     ] = None,
+    operator: OperatorOptions,
+    how: FitOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -101,14 +102,20 @@ def command(
         for trial in trials:
             trial.measure(problem, predictions if trial.model is model else None)
         metrics = _metrics(problem, trials)
-        settings = {**_plain_settings(data), "n_hops": n_hops, "weight_decay": weight_decay, **parameters}
+        settings = {
+            "data": problem.name,
+            **_plain_settings(data),
+            "n_hops": n_hops,
+            "weight_decay": weight_decay,
+            **parameters,
+        }
         stages.stage(f"writing {folder}")
         write_run(folder, problem, model, predictions, metrics, settings)
     show_plan(screen, model.plan_)
     _show_trials(screen, problem, trials)
     files = written_files(problem)
     screen.table(("written to " + str(folder), ""), files, left=2)
-    screen.line(f"next: sgc evaluate --run {folder}")
+    screen.line(f"\nnext: sgc evaluate --run {folder}")
     screen.document({**metrics, "folder": folder, "files": {name: folder / name for name, _ in files}})
 
 
@@ -134,7 +141,7 @@ class Fitted:
         """Fit on the training labels; a weight decay that is not given is tuned, never on test labels."""
         from sgclearn.classify import SGCClassifier, SGCClassifierCV
 
-        start = perf_counter()
+        start, name = perf_counter(), counted(hops, "hop")
         if decay is None and not _can_be_tuned(problem):
             decay = SGCClassifier().weight_decay
         if decay is not None:
@@ -143,8 +150,8 @@ class Fitted:
                 problem.X,
                 problem.labels("train"),
                 graph=problem.graph,
-                on_hop=stages.stage(f"{hops} hops: propagating"),
-                on_iteration=stages.stage(f"{hops} hops: solving"),
+                on_hop=stages.stage(f"{name}: propagating"),
+                on_iteration=stages.stage(f"{name}: solving"),
             )
             return cls(model, hops, None, perf_counter() - start)
         validation = problem.nodes("val")
@@ -154,7 +161,7 @@ class Fitted:
             problem.labels("train", "val"),
             graph=problem.graph,
             validation=validation if len(validation) else None,
-            on_step=stages.stage(f"{hops} hops: tuning the weight decay"),
+            on_step=stages.stage(f"{name}: tuning the weight decay"),
         )
         return cls(model, hops, model.best_score_, perf_counter() - start)
 
@@ -204,11 +211,13 @@ def _can_be_tuned(problem: Problem) -> bool:
 
 def _metrics(problem: Problem, trials: list[Fitted]) -> dict[str, Any]:
     final = trials[-1]
+    # What the machine has left now is no part of the result, which is the same on every machine.
+    plan = {name: value for name, value in final.model.plan_.to_dict().items() if name != "memory_limit"}
     return {
         "data": problem.summary,
         "results": [trial.to_dict() for trial in trials],
         "evaluation": None if final.evaluation is None else final.evaluation.to_dict(),
-        "plan": final.model.plan_.to_dict(),
+        "plan": plan,
     }
 
 

@@ -21,6 +21,8 @@ from sgclearn.datasets import list_datasets, load_dataset
 from sgclearn.datasets.loading import DEFAULT_SEED
 from sgclearn.errors import InputError
 from sgclearn.features import Encoding, Features, Labels, read_features, read_labels
+from sgclearn.features.frames import ID_NAMES
+from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES
 from sgclearn.features.readers import SVMLIGHT_SUFFIXES
 from sgclearn.graph import Graph, NodeIds, read_edges
 from sgclearn.tables import open_table
@@ -62,7 +64,10 @@ class Problem:
 
     def nodes(self, *splits: str) -> NDArray[np.intp]:
         """Positions of the nodes in these splits."""
-        return np.flatnonzero(np.isin(self.split.astype(str), splits))
+        chosen_nodes = np.zeros(len(self.split), dtype=bool)
+        for split in splits:
+            chosen_nodes |= self.split == split
+        return np.flatnonzero(chosen_nodes)
 
     def labels(self, *splits: str) -> NDArray[Any]:
         """Labels of these splits, and no label everywhere else."""
@@ -125,7 +130,7 @@ def read_problem(data: DataOptions, stages: Stages) -> Problem:
     labels = _labels_of(data, data.labels)
     y = labels.align(graph)
     return Problem(
-        str(data.edges),
+        data.edges.name,
         graph,
         None if features is None else features.align(graph),
         None if features is None else features.names,
@@ -167,7 +172,8 @@ def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Proble
 
 def _reading_options(data: DataOptions) -> list[str]:
     names = ["source_column", "target_column", "weights_column", "directed", "duplicates", "self_loops"]
-    names += ["id_column", "label_column", "split_column", "delimiter", "impute", "max_categories"]
+    names += ["id_column", "label_column", "split_column", "delimiter", "header", "impute"]
+    names += ["max_categories"]
     return names + [name for name in ("unweighted", "row_numbers") if getattr(data, name)]
 
 
@@ -183,6 +189,7 @@ def features_of(data: DataOptions, path: Path, encoding: Encoding | None = None)
         max_categories=50 if data.max_categories is None else data.max_categories,
         encoding=encoding,
         delimiter=_delimiter(data),
+        header=data.header,
     )
 
 
@@ -216,6 +223,7 @@ def node_ids(features: Features) -> NodeIds:
 
 def edges_of(data: DataOptions, path: Path, nodes: NodeIds | None, directed: bool | None) -> Graph:
     """Graph of a file of edges between given nodes, or between all that it names."""
+    is_table = path.suffix.lower() not in (".npz", ".graphml")
     return read_edges(
         path,
         source=data.source_column,
@@ -225,7 +233,8 @@ def edges_of(data: DataOptions, path: Path, nodes: NodeIds | None, directed: boo
         directed=directed,
         duplicates=chosen(data.duplicates) or "once",
         self_loops=chosen(data.self_loops) or "keep",
-        delimiter=_delimiter(data) if path.suffix.lower() not in (".npz", ".graphml") else None,
+        delimiter=_delimiter(data) if is_table else None,
+        header=data.header if is_table else None,
     )
 
 
@@ -239,14 +248,18 @@ def _has_own_ids(path: Path) -> bool:
 
 def _labels_of(data: DataOptions, path: Path) -> Labels:
     delimiter, id_column = _delimiter(data), data.id_column
-    if id_column is not None and id_column not in open_table(path, delimiter=delimiter).names:
-        id_column = None  # the option is about the features, and the labels call their id something else
+    if id_column is not None:
+        words = frozenset((id_column, *ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES))
+        table = open_table(path, delimiter=delimiter, header=data.header, header_words=words)
+        if id_column not in table.names:
+            id_column = None  # the option is about the features, and the labels call their id something else
     return read_labels(
         path,
         id_column=id_column,
         label_column=data.label_column,
         split_column=data.split_column,
         delimiter=delimiter,
+        header=data.header,
     )
 
 

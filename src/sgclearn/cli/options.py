@@ -41,8 +41,12 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def help_of(command: Callable[..., None]) -> str:
-    """Docstring of a command with the mark that keeps the lines of its examples apart."""
-    return (inspect.getdoc(command) or "").replace("\\b", "\b")
+    """Docstring of a command for typer: paragraphs in one line, examples marked to keep their lines."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(
+        paragraph.replace("\\b", "\b") if paragraph.startswith("\\b") else " ".join(paragraph.split())
+        for paragraph in paragraphs
+    )
 
 
 def _options(group: Any) -> list[inspect.Parameter]:
@@ -159,6 +163,14 @@ class DataOptions:
     split_column: Annotated[str | None, _option("Column of train, val and test.", READING)] = None
     delimiter: Annotated[
         str | None, _option("Delimiter of text files, tab for a tab; found if not given.", READING)
+    ] = None
+    header: Annotated[
+        bool | None,
+        _option(
+            "Whether the first line of text files names the columns; found if not given.",
+            READING,
+            "--header/--no-header",
+        ),
     ] = None
     impute: Annotated[
         Impute | None, _option("What missing numbers become; an error if not given.", READING)

@@ -43,7 +43,7 @@ def in_options(text: str) -> str:
     >>> in_options("n_hops must be >= 0: got -1; name the id with id_column=.")
     '--n-hops must be >= 0: got -1; name the id with --id-column.'
     """
-    text = text.replace("impute= (--impute on the command line)", "impute=")
+    text = re.sub(r"[^ ,;]+=[^ ,;]*(?: or [^ ]+=[^ ]*)? \((--[^)]*) on the command line\)", r"\1", text)
 
     def option(match: re.Match[str]) -> str:
         return OPTION_OF.get(match.group(1) or match.group(2) or match.group(3), match.group(0))
@@ -94,17 +94,28 @@ class Screen:
         grid.add_row(name, text)
         _console().print(grid)
 
+    @property
+    def width(self) -> int:
+        """Characters in a line."""
+        return _console().width
+
     def table(
-        self, header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, title: str | None = None
+        self,
+        header: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        left: int = 1,
+        title: str | None = None,
+        gap: int = 3,
     ) -> None:
-        """Write a table whose first `left` columns are text and whose others are numbers."""
+        """Write a table whose first `left` columns are text and whose others are numbers, below an empty line."""
         if self.as_json:
             return
         from rich import box
         from rich.table import Table
 
-        style = {"title_justify": "left", "title_style": "bold", "pad_edge": False, "show_edge": False}
-        table = Table(box=box.SIMPLE_HEAD, title=title, **style)  # type: ignore[arg-type]
+        table = Table(box=box.SIMPLE_HEAD)
+        table.pad_edge, table.show_edge, table.padding = False, False, (0, gap - 1, 0, 0)
         for position, name in enumerate(header):
             is_text = position < left
             table.add_column(
@@ -114,8 +125,10 @@ class Screen:
             table.add_row(*row)
         console = _console()
         console.print()
+        if title is not None:
+            # Not the table's own title, which is broken to the width of a narrow table.
+            console.print(title, style="bold")
         console.print(table)
-        console.print()
 
     def document(self, document: Any) -> None:
         """Write the JSON document, if that was asked for."""

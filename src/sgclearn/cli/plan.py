@@ -17,9 +17,10 @@ COMMAND = "plan"
 
 @with_options
 def command(
+    *,
     data: DataOptions,
-    operator: OperatorOptions,
     n_hops: Annotated[int, typer.Option(help="Hops K of the fit.", rich_help_panel=MODEL)] = 2,
+    operator: OperatorOptions,
     memory_limit: Annotated[
         str | None, typer.Option(help="Such as 4GB.", rich_help_panel=MODEL, show_default=False)
     ] = None,
@@ -74,5 +75,6 @@ def show_plan(screen: Screen, plan: Plan) -> None:
         work = (
             f"{cost.multiply_adds:,.0f}" if cost.multiply_adds < 1e6 else f"{cost.multiply_adds / 1e6:,.0f} M"
         )
-        rows.append((cost.name, work, f"{cost.seconds:.3f} s", format_bytes(cost.memory), mark))
+        time = f"{cost.seconds:.3f} s" if cost.seconds >= 1e-3 else "below 1 ms"
+        rows.append((cost.name, work, time, format_bytes(cost.memory), mark))
     screen.table(("way", "multiply-adds", "estimated time", "memory", ""), rows)

@@ -41,6 +41,15 @@ def command(
     ] = None,
     id_column: Annotated[str | None, _file("Column of the ids in the features.")] = None,
     delimiter: Annotated[str | None, _file("Delimiter of text files; found if not given.")] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of text files names the columns; found if not given.",
+            rich_help_panel=FILES,
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -76,7 +85,12 @@ def command(
             other, there = ("--run", "--model") if run is None else ("--model", "--run")
             raise InputError(f"{option} goes with {other}: got it with {there}; leave one of them out.")
     data = DataOptions(
-        edges=edges, features=features, directed=directed, id_column=id_column, delimiter=delimiter
+        edges=edges,
+        features=features,
+        directed=directed,
+        id_column=id_column,
+        delimiter=delimiter,
+        header=header,
     )
     with screen.progress() as stages:
         if run is not None:

@@ -90,7 +90,7 @@ def write_run(
 
 def written_files(problem: Problem) -> list[tuple[str, str]]:
     """Name and meaning of each file of a run."""
-    features = [] if problem.X is None else [(FEATURES, "the features, for the same")]
+    features = [] if problem.X is None else [(FEATURES, "the features of its nodes")]
     return [
         (MODEL, "the model"),
         (PREDICTIONS, "every node: id, label, probability of each class"),

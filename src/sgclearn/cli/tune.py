@@ -46,8 +46,8 @@ class Scoring(StrEnum):
 
 @with_options
 def command(
+    *,
     data: DataOptions,
-    how: FitOptions,
     n_hops: Annotated[
         str, typer.Option(help="Hops to try, as 0,1,2 or 0-10.", rich_help_panel=SEARCH)
     ] = "0-10",
@@ -69,6 +69,7 @@ def command(
             help="Weights of the node itself to try, as 0,1.", rich_help_panel=MODEL, show_default=False
         ),
     ] = None,
+    how: FitOptions,
     search: Annotated[
         Search,
         typer.Option(
@@ -228,6 +229,7 @@ def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, ou
     name = scoring.replace("_", "-")
     header = ("hops", "matrix", "gamma", "weight decay", f"{name} (held out)", "spread", "")
     screen.table(header, rows, left=2)
+    screen.line()
     best, accuracy = model.best_params_, document["test_accuracy"]
     gamma = "" if best["gamma"] is None else f" --gamma {best['gamma']:g}"
     if accuracy is not None:

@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import sgclearn
 from sgclearn.errors import ModelFileError
 from sgclearn.persist.atomic import replacing
 
@@ -45,9 +44,11 @@ Tensors = dict[str, NDArray[Any]]
 
 def write_container(path: str | os.PathLike[str], header: dict[str, Any], tensors: Tensors) -> None:
     """Write header and tensors; a reader sees the whole file or none of it."""
+    from importlib.metadata import version
+
     from safetensors.numpy import save
 
-    whole = {"format": FORMAT, "version": VERSION, "library_version": sgclearn.__version__, **header}
+    whole = {"format": FORMAT, "version": VERSION, "library_version": version("sgclearn"), **header}
     plain = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     signed = {**whole, CHECKSUM: _checksum(whole, plain)}
     with replacing(path) as temporary:

@@ -12,6 +12,7 @@ from scipy import sparse
 from sgclearn.propagation.products import (
     DENSE_DENSE_NS,
     DENSIFY_NS,
+    FACTORISE_NS,
     SPARSE_DENSE_NS,
     SPARSE_SPARSE_NS,
     sparse_is_cheaper,
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 _ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit indices
 _BUILD_BYTES = 32  # more for every entry of a block of S while its values are put together
-_LBFGS_VECTORS = 25  # L-BFGS keeps ten pairs of vectors of the size of the weights
+_LBFGS_VECTORS = 45  # L-BFGS keeps twenty pairs of vectors of the size of the weights
+_LBFGS_NS = 100.0  # what one of its iterations costs a weight, besides the products
 NodeSets = list[NDArray[np.intp]]
 
 
@@ -166,6 +168,7 @@ class CostModel:
         blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in self.sets])
         reached = self._features_at(self.sets[-1])
         times = 2.0 * evaluations * n_classes
+        estimate.nanoseconds += evaluations * self.d * n_classes * _LBFGS_NS
         estimate.add(times * sum(entries), SPARSE_DENSE_NS)
         estimate.add(times * reached.entries, SPARSE_DENSE_NS if reached.is_sparse else DENSE_DENSE_NS)
         in_place = len(self.sets[-1]) == self.features.n_nodes and self.features.dtype == np.float64
@@ -181,12 +184,13 @@ class CostModel:
         Z = estimate.result
         used_columns = min(self.d, Z.entries)
         if Z.count < used_columns:
-            estimate.add(4.0 * Z.count**2 * used_columns, DENSE_DENSE_NS)
+            estimate.add(4.0 * Z.count**2 * used_columns, FACTORISE_NS)
             estimate.add(2.0 * evaluations * Z.count**2 * n_classes, DENSE_DENSE_NS)
             workspace = 3 * Z.count * used_columns * 8
         else:
             price = SPARSE_DENSE_NS if Z.is_sparse else DENSE_DENSE_NS
             estimate.add(2.0 * evaluations * Z.entries * n_classes, price)
+            estimate.nanoseconds += evaluations * self.d * n_classes * _LBFGS_NS
             workspace = Z.entries * (_ENTRY_BYTES if Z.is_sparse else 8)
         weights = float(_LBFGS_VECTORS) * self.d * n_classes * 8
         estimate.hold(Z.memory + workspace + weights)
