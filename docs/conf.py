@@ -20,7 +20,7 @@ extensions = [
     "command_help",
 ]
 nitpicky = False
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "defaults-table.rst"]
 templates_path = ["_templates"]
 default_role = "code"
 

@@ -34,7 +34,7 @@ from sgclearn.propagation.propagate import check_n_hops, check_nodes
 from sgclearn.propagation.source import NodeFeatures
 
 DEFAULT_HOPS = tuple(range(11))
-DEFAULT_DECAYS = tuple(float(f"{decay:.3g}") for decay in np.logspace(-8, -1, 22))
+DEFAULT_DECAYS = tuple(float(f"{decay:.3g}") for decay in np.logspace(-8, 0, 25))
 TPE_BOUNDS = (1e-10, 1e-4)  # the paper's
 
 
@@ -46,7 +46,7 @@ class SGCClassifierCV(SoftmaxPrediction):
     n_hops : int or sequence of int, default 0 to 10
         Candidates. All are computed in one pass to the largest.
     weight_decay : sequence of float, optional
-        Candidates, solved as a warm-started path from the largest; by default 22 values from 1e-8 to 0.1.
+        Candidates, solved as a warm-started path from the largest; by default 25 values from 1e-8 to 1.
         With ``search="tpe"`` the lowest and the highest bound the search, by default the paper's 1e-10 and 1e-4.
     normalization : str or sequence of str, default "sym"
     gamma : float, None, or a sequence of them
