@@ -2,7 +2,7 @@
 How far should a node listen?
 =============================
 
-Accuracy on the embedded graph of Debian packages for 0 to 10 hops. Zero hops are logistic regression on the words of
+Accuracy on the embedded graph of Debian packages for 0 to 8 hops. Zero hops are logistic regression on the words of
 a package's own description.
 """
 
@@ -28,7 +28,8 @@ for draw in range(len(accuracy)):
 mean, spread = accuracy.mean(axis=0), accuracy.std(axis=0)
 print(f"0 hops {mean[0]:.3f}, best {mean.max():.3f} at {mean.argmax()} hops")
 print("chosen in the last draw:", model.best_params_)
-print(f"accuracy there on the test nodes: {np.mean(model.transduction_[data.test] == data.y[data.test]):.3f}")
+test_accuracy = np.mean(model.transduction_[data.test] == data.y[data.test])
+print(f"accuracy there on the test nodes: {test_accuracy:.3f}")
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")

@@ -219,3 +219,35 @@ def test_sparse_features_stay_sparse(sgc: Sgc, tmp_path: Path) -> None:
     (tmp_path / "e2.csv").write_text("source,target\nz,n1\n")
     result = sgc("predict", "--run", "run", "--new-edges", "e2.csv", "--new-features", "f2.csv")
     assert [(row["id"], row["label"]) for row in rows_of(result.out)] == [("z", "b")]
+
+
+def test_new_files_are_read_as_those_of_the_fit(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    edges = files.edges.read_text().replace("source,target", "from_whom,note,to_whom,often")
+    rows = [line.split(",") for line in edges.splitlines()[1:]]
+    files.edges.write_text(edges.splitlines()[0] + "\n" + "".join(f"{a},x,{b},2\n" for a, b in rows))
+    columns = ("--source-column", "from_whom", "--target-column", "to_whom", "--weights-column", "often")
+    assert sgc("fit", *files.options, *columns, *DECAY, "--duplicates", "sum", "--out", "run").code == 0
+    (tmp_path / "e2.csv").write_text("from_whom,note,to_whom,often\nx,?,r05,3\nx,?,r05,4\n")
+    (tmp_path / "f2.csv").write_text("id,city,width,height\nx,Bern,1.5,1.0\n")
+    new = ("--run", "run", "--new-edges", "e2.csv", "--new-features", "f2.csv")
+    found = sgc("predict", *new)
+    assert found.code == 0, found.err
+    other = sgc("predict", *new, "--duplicates", "max")
+    assert rows_of(found.out)[0]["p_red"] != rows_of(other.out)[0]["p_red"]
+    description = tmp_path / "run" / "run.json"
+    description.write_text(description.read_text().replace('"sum"', '"thrice"'))
+    assert_mistake(sgc("predict", *new), "damaged", "thrice")
+
+
+def test_new_edges_as_an_array_take_no_columns_of_the_fit(sgc: Sgc, tmp_path: Path) -> None:
+    np.savez(tmp_path / "f.npz", X=np.array([[1.0], [2.0], [-1.0], [-2.0]]))
+    (tmp_path / "e.csv").write_text("a,b,w\n0,1,1\n2,3,5\n")
+    (tmp_path / "l.csv").write_text("id,label\n0,5\n1,5\n2,7\n3,7\n")
+    own = ("--edges", "e.csv", "--features", "f.npz", "--labels", "l.csv", "--held-out", 0)
+    columns = ("--source-column", "a", "--target-column", "b", "--weights-column", "w")
+    assert sgc("fit", *own, *columns, *DECAY, "--out", "run").code == 0
+    np.savez(tmp_path / "f2.npz", X=np.array([[0.1]]))
+    np.savez(tmp_path / "e2.npz", edges=np.array([[4, 3]]))
+    result = sgc("predict", "--run", "run", "--new-edges", "e2.npz", "--new-features", "f2.npz")
+    assert result.code == 0, result.err
+    assert [(row["id"], row["label"]) for row in rows_of(result.out)] == [("4", "7")]

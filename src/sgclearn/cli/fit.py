@@ -224,7 +224,7 @@ def _metrics(problem: Problem, trials: list[Fitted]) -> dict[str, Any]:
 def _plain_settings(data: DataOptions) -> dict[str, Any]:
     from dataclasses import asdict
 
-    given = {name: value for name, value in asdict(data).items() if value is not None and value is not False}
+    given = {name: value for name, value in asdict(data).items() if value is not None}
     return {name: getattr(value, "value", value) for name, value in given.items()}
 
 

@@ -116,8 +116,8 @@ def _option(text: str, panel: str, *names: str, **more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class DataOptions:
-    """Which graph, features and labels, and how to read them."""
+class FileOptions:
+    """Which graph, features and labels."""
 
     edges: Annotated[Path | None, _option("Edges: CSV, TSV, Parquet, npz or GraphML.", FILES)] = None
     features: Annotated[
@@ -133,6 +133,12 @@ class DataOptions:
     data_dir: Annotated[
         Path | None, _option("Folder with the files of datasets; else the variable SGCLEARN_DATA.", FILES)
     ] = None
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How files of edges and features are read."""
+
     source_column: Annotated[str | None, _option("Column of the edges' sources.", READING)] = None
     target_column: Annotated[str | None, _option("Column of the edges' targets.", READING)] = None
     weights_column: Annotated[
@@ -155,12 +161,10 @@ class DataOptions:
     self_loops: Annotated[
         SelfLoops | None, _option("What becomes of edges from a node to itself; keep if not given.", READING)
     ] = None
-    id_column: Annotated[str | None, _option("Column of the ids in features and labels.", READING)] = None
+    id_column: Annotated[str | None, _option("Column of the ids of features and labels.", READING)] = None
     row_numbers: Annotated[
         bool, _option("The features have no ids: row i, from 0, belongs to node i.", READING, "--row-numbers")
     ] = False
-    label_column: Annotated[str | None, _option("Column of the labels.", READING)] = None
-    split_column: Annotated[str | None, _option("Column of train, val and test.", READING)] = None
     delimiter: Annotated[
         str | None, _option("Delimiter of text files, tab for a tab; found if not given.", READING)
     ] = None
@@ -172,6 +176,14 @@ class DataOptions:
             "--header/--no-header",
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class DataOptions(ReadingOptions, FileOptions):
+    """Data to fit on: the files, how to read them, and the split."""
+
+    label_column: Annotated[str | None, _option("Column of the labels.", READING)] = None
+    split_column: Annotated[str | None, _option("Column of train, val and test.", READING)] = None
     impute: Annotated[
         Impute | None, _option("What missing numbers become; an error if not given.", READING)
     ] = None

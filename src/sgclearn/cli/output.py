@@ -19,6 +19,8 @@ PLAIN_WIDTH = 100
 OPTION_OF = {
     "id_column=False": "--row-numbers",
     "weight=False": "--unweighted",
+    "header=True": "--header",
+    "header=False": "--no-header",
     "weight": "--weights-column",
     "source": "--source-column",
     "target": "--target-column",
@@ -27,12 +29,17 @@ OPTION_OF = {
     for name in (
         *("id_column", "label_column", "split_column", "delimiter", "impute", "max_categories", "directed"),
         *("duplicates", "self_loops", "data_dir", "n_hops", "weight_decay", "normalization", "gamma"),
-        *("row_norm", "scale", "solver", "class_weight", "max_iter", "tol", "memory_limit", "cv", "search"),
+        *("row_norm", "scale", "solver", "class_weight", "max_iter", "memory_limit", "cv", "search"),
     )
 }
-# `name=` anywhere, or a name of two words; a bare `source` or `scale` may be an ordinary word.
-_NAMES = "|".join(sorted(OPTION_OF, key=len, reverse=True))
-_ARGUMENT = re.compile(rf"(?<![\w'\"-])(?:(id_column=False|weight=False)|({_NAMES})=|(\w+_\w+))(?![\w'\"])")
+_WHOLE = "|".join(name for name in OPTION_OF if "=" in name)
+_NAMES = "|".join(name for name in OPTION_OF if "=" not in name)
+# `name=` anywhere, or a name of two words; a bare `source` or `scale` may be an ordinary word. What is quoted
+# or part of a path is the user's own.
+_ARGUMENT = re.compile(
+    rf"(?<![\w'\"/.-])(?:({_WHOLE})|({_NAMES})=(?:['\"](\w+)['\"])?|(\w+_\w+))(?![\w'\"/]|\.\w)"
+)
+_REMARK = re.compile(r" \(--[^)]* on the command line\)")
 
 
 def in_options(text: str) -> str:
@@ -42,13 +49,16 @@ def in_options(text: str) -> str:
     --------
     >>> in_options("n_hops must be >= 0: got -1; name the id with id_column=.")
     '--n-hops must be >= 0: got -1; name the id with --id-column.'
+    >>> in_options("build the graph with self_loops='drop'.")
+    'build the graph with --self-loops drop.'
     """
-    text = re.sub(r"[^ ,;]+=[^ ,;]*(?: or [^ ]+=[^ ]*)? \((--[^)]*) on the command line\)", r"\1", text)
 
     def option(match: re.Match[str]) -> str:
-        return OPTION_OF.get(match.group(1) or match.group(2) or match.group(3), match.group(0))
+        whole, name, value, word = match.groups()
+        found = OPTION_OF.get(whole or name or word, match.group(0))
+        return found if value is None else f"{found} {value}"
 
-    return _ARGUMENT.sub(option, text)
+    return _ARGUMENT.sub(option, _REMARK.sub("", text))
 
 
 def complain(text: str) -> None:

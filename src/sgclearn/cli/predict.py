@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import FILES, RESULT, DataOptions, ForceFlag, JsonFlag
+from sgclearn.cli.options import (
+    FILES,
+    RESULT,
+    DataOptions,
+    Duplicates,
+    ForceFlag,
+    JsonFlag,
+    ReadingOptions,
+    SelfLoops,
+    chosen,
+    with_options,
+)
 from sgclearn.cli.output import Screen, Stages, counted
 from sgclearn.errors import InputError
 
@@ -23,33 +34,16 @@ def _file(text: str) -> Any:
     return typer.Option(help=text, rich_help_panel=FILES, show_default=False)
 
 
+@with_options
 def command(
+    *,
     run: Annotated[Path | None, _file("Folder that sgc fit wrote: its model, graph and features.")] = None,
     new_edges: Annotated[Path | None, _file("Edges to add to the graph of the run.")] = None,
-    new_features: Annotated[Path | None, _file("Features of the new nodes, whose ids are theirs.")] = None,
+    new_features: Annotated[Path | None, _file("Features of the new nodes, with their ids.")] = None,
     model: Annotated[Path | None, _file("A model file, to predict on another graph altogether.")] = None,
     edges: Annotated[Path | None, _file("Edges of that graph.")] = None,
     features: Annotated[Path | None, _file("Features of its nodes.")] = None,
-    directed: Annotated[
-        bool | None,
-        typer.Option(
-            "--directed/--undirected",
-            help="Whether the edges of that graph have a direction; if not given, what the file says.",
-            rich_help_panel=FILES,
-            show_default=False,
-        ),
-    ] = None,
-    id_column: Annotated[str | None, _file("Column of the ids in the features.")] = None,
-    delimiter: Annotated[str | None, _file("Delimiter of text files; found if not given.")] = None,
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of text files names the columns; found if not given.",
-            rich_help_panel=FILES,
-            show_default=False,
-        ),
-    ] = None,
+    reading: ReadingOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -64,8 +58,9 @@ def command(
     r"""Predict labels of new nodes, or on another graph.
 
     New nodes are attached to the graph of the run, and only their neighbourhood is computed. New edges may go
-    between new and old nodes; the run folder itself is not changed. With --run and without --new-features all
-    nodes of the run are predicted again, with the new edges if there are any.
+    between new and old nodes, and the files are read as those of the fit were, unless options say otherwise;
+    the run folder itself is not changed. With --run and without --new-features all nodes of the run are
+    predicted again, with the new edges if there are any.
 
     \b
     Examples:
@@ -76,7 +71,7 @@ def command(
     if out is not None and out.exists() and not force:
         raise InputError(f"--out must be a new file: got {out}, which exists; choose another or add --force.")
     of_run = {"--new-edges": new_edges, "--new-features": new_features}
-    of_model = {"--edges": edges, "--features": features, "--directed": directed}
+    of_model = {"--edges": edges, "--features": features, "--directed": reading.directed}
     if (run is None) == (model is None):
         got = "none of them" if run is None else "both"
         raise InputError(f"predict needs either --run or --model: got {got}; name one of them.")
@@ -84,19 +79,12 @@ def command(
         if value is not None:
             other, there = ("--run", "--model") if run is None else ("--model", "--run")
             raise InputError(f"{option} goes with {other}: got it with {there}; leave one of them out.")
-    data = DataOptions(
-        edges=edges,
-        features=features,
-        directed=directed,
-        id_column=id_column,
-        delimiter=delimiter,
-        header=header,
-    )
+    how = {field.name: getattr(reading, field.name) for field in fields(reading)}
     with screen.progress() as stages:
         if run is not None:
-            predictions = _on_run(run, replace(data, edges=new_edges, features=new_features), stages)
+            predictions = _on_run(run, DataOptions(edges=new_edges, features=new_features, **how), stages)
         elif model is not None:
-            predictions = _on_other_graph(model, data, stages)
+            predictions = _on_other_graph(model, DataOptions(edges=edges, features=features, **how), stages)
     if out is not None:
         predictions.write(out)
         screen.line(f"{counted(len(predictions.ids), 'prediction')} written to {out}")
@@ -109,11 +97,11 @@ def _on_run(folder: Path, data: DataOptions, stages: Stages) -> Predictions:
     """Nodes of a run, or new nodes that are attached to its graph."""
     import numpy as np
 
-    from sgclearn.cli.options import Duplicates, SelfLoops
     from sgclearn.cli.predictions import Predictions
     from sgclearn.cli.run_folder import MODEL, Run
 
     run = Run.open(folder)
+    data = _as_at_the_fit(data, run.settings, folder)
     stages.stage(f"reading {folder}")
     model, encoding = _load(run.folder / MODEL)
     graph, X = run.graph(), run.features()
@@ -130,14 +118,33 @@ def _on_run(folder: Path, data: DataOptions, stages: Stages) -> Predictions:
         ids = _joined(ids, new, data.features)
         X = _stacked(X, new.matrix)
     if data.edges is not None or data.features is not None:
-        policy = {
-            "duplicates": Duplicates(run.settings.get("duplicates", "once")),
-            "self_loops": SelfLoops(run.settings.get("self_loops", "keep")),
-        }
-        graph = _extended(graph, ids, replace(data, **policy), stages)  # type: ignore[arg-type]
+        graph = _extended(graph, ids, data, stages)
     nodes = np.arange(n_old, graph.n_nodes) if data.features is not None else None
     stages.stage("predicting")
     return Predictions.of(model, X, graph, nodes, graph.ids if nodes is None else graph.ids[nodes])
+
+
+def _as_at_the_fit(data: DataOptions, settings: dict[str, Any], folder: Path) -> DataOptions:
+    """Options with those of the fit where none are given; the direction is that of the run's graph anyway."""
+    from sgclearn.cli.inputs import is_table
+
+    known = {field.name for field in fields(ReadingOptions)} - {"directed"}
+    if data.edges is not None and data.edges.suffix.lower() in (".npz", ".graphml"):
+        known -= {"source_column", "target_column", "weights_column"}
+    if data.features is not None and not is_table(data.features):
+        known -= {"id_column"}
+    missing = {name for name in known if getattr(data, name) is None}
+    missing |= {name for name in ("unweighted", "row_numbers") if not getattr(data, name)}
+    kept: dict[str, Any] = {name: settings[name] for name in missing & set(settings)}
+    try:
+        for name, kind in (("duplicates", Duplicates), ("self_loops", SelfLoops)):
+            if name in kept:
+                kept[name] = kind(kept[name])
+        return replace(data, **kept)
+    except ValueError as error:
+        raise InputError(
+            f"{folder} must have settings that sgc fit wrote, and is damaged ({error})."
+        ) from error
 
 
 def _on_other_graph(path: Path, data: DataOptions, stages: Stages) -> Predictions:
@@ -241,10 +248,11 @@ def _extended(graph: Any, ids: Any, data: DataOptions, stages: Stages) -> Any:
     from sgclearn.cli.inputs import edges_of
     from sgclearn.graph import Graph
 
-    policy = {"duplicates": data.duplicates.value, "self_loops": data.self_loops.value}  # type: ignore[union-attr]
     if data.edges is None:
         added = Graph.from_edges([], [], nodes=ids, directed=graph.directed)
     else:
         stages.stage(f"reading {data.edges.name}")
         added = edges_of(data, data.edges, ids, graph.directed)
-    return graph.union(added, **policy)
+    return graph.union(
+        added, duplicates=chosen(data.duplicates) or "once", self_loops=chosen(data.self_loops) or "keep"
+    )

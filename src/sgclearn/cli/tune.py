@@ -212,10 +212,15 @@ def _document(problem: Problem, model: Any, row_norm: str | None) -> dict[str, A
     }
 
 
+def _rank(trial: dict[str, Any]) -> tuple[float, float, float]:
+    """As the search itself decides between equal scores."""
+    return (-trial["score"], trial["log_loss"], -trial["weight_decay"])
+
+
 def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, out: Path | None) -> None:
     trials = model.cv_results_
     best_of = [
-        max((trial for trial in trials if trial["n_hops"] == hops), key=lambda trial: trial["score"])
+        min((trial for trial in trials if trial["n_hops"] == hops), key=_rank)
         for hops in sorted({trial["n_hops"] for trial in trials})
     ]
     rows = []
@@ -231,7 +236,8 @@ def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, ou
     screen.table(header, rows, left=2)
     screen.line()
     best, accuracy = model.best_params_, document["test_accuracy"]
-    gamma = "" if best["gamma"] is None else f" --gamma {best['gamma']:g}"
+    more = "" if best["gamma"] is None else f" --gamma {best['gamma']:g}"
+    more += "" if document["best"]["row_norm"] is None else f" --row-norm {document['best']['row_norm']}"
     if accuracy is not None:
         screen.field(
             "Test", "accuracy {value:.3f} (95 % interval {low:.3f} to {high:.3f})".format(**accuracy)
@@ -239,7 +245,7 @@ def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, ou
     screen.field(
         "Best",
         f"--n-hops {best['n_hops']} --weight-decay {best['weight_decay']:.3g} "
-        f"--normalization {best['normalization']}{gamma}",
+        f"--normalization {best['normalization']}{more}",
     )
     if out is not None:
         screen.field("Written", str(out))
