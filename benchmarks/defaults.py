@@ -12,8 +12,6 @@ docs/defaults-table.rst, which the documentation includes, when that folder has 
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 import warnings
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from rich.progress import track
 
 from sgclearn import SGCClassifierCV, list_datasets, load_dataset
 from sgclearn.classify.classifier import DEFAULT_N_HOPS, DEFAULT_WEIGHT_DECAY
+from sgclearn.files import replacing
 
 HOPS = (0, 1, 2, 3, 4, 6, 8)
 DECAYS = tuple(float(f"{decay:.2g}") for decay in np.logspace(-7, 0, 15))
@@ -100,10 +99,8 @@ def main() -> None:
             "SGCLEARN_DATA does not have every dataset: the documentation's table is left as it was"
         )
         return
-    with tempfile.NamedTemporaryFile("w", dir=TABLE.parent, delete=False) as handle:
-        handle.write(text)
-    os.chmod(handle.name, 0o644)
-    os.replace(handle.name, TABLE)
+    with replacing(TABLE) as temporary:
+        temporary.write_text(text)
     console.print(f"written: {TABLE}")
 
 

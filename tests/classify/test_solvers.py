@@ -229,7 +229,9 @@ def test_recipes_report_every_epoch() -> None:
     start = np.zeros(objective.shape)
     seen: list[tuple[int, int]] = []
     minimize_adam(objective, start, max_iter=3, on_iteration=lambda *step: seen.append(step))
-    minimize_sgd(objective, start, np.random.default_rng(8), max_iter=2, on_iteration=lambda *step: seen.append(step))
+    minimize_sgd(
+        objective, start, np.random.default_rng(8), max_iter=2, on_iteration=lambda *step: seen.append(step)
+    )
     assert seen == [(1, 3), (2, 3), (3, 3), (1, 2), (2, 2)]
 
 

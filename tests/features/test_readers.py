@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from sgclearn.errors import DataFileError, InputError, SgclearnWarning
-from sgclearn.features import Features, read_features
+from sgclearn.features import Features, read_features, read_labels
 
 CSV = "id,year,venue,open\n007,2001,ICML,true\n12,2002,KDD,false\n"
 
@@ -256,3 +256,10 @@ def test_matrix_files_refuse_options_of_tables(tmp_path: Path, options: dict[str
     np.savez(tmp_path / "x.npz", X=np.eye(2))
     with pytest.raises(InputError, match=f"{next(iter(options))} must be left out"):
         read_features(tmp_path / "x.npz", **options)  # type: ignore[arg-type]
+
+
+def test_named_columns_are_taken_for_a_header(tmp_path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("paper,topic\na,x\nb,y\n")
+    labels = read_labels(path, id_column="paper", label_column="topic")
+    assert labels.ids.tolist() == ["a", "b"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.persist.atomic import replacing
+from sgclearn.files import replacing
 
 
 def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:

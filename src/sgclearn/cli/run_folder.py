@@ -32,9 +32,9 @@ from sgclearn.cli.output import to_json
 from sgclearn.cli.predictions import Predictions
 from sgclearn.errors import DataFileError, InputError
 from sgclearn.features import read_features
+from sgclearn.files import replacing
 from sgclearn.graph import Graph
 from sgclearn.persist import save_model
-from sgclearn.persist.atomic import replacing
 
 FORMAT, VERSION = "sgclearn-run", 1
 DEFAULT_NAME = "sgc-run"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,9 @@ def read_features(
                 id_column=id_column, impute=impute, encoding=encoding, delimiter=delimiter, header=header
             )
             return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
-        file = open_table(path, delimiter=delimiter, header=header, header_words=frozenset(ID_NAMES))
+        file = open_table(
+            path, delimiter=delimiter, header=header, header_words=_header_words(ID_NAMES, id_column)
+        )
         table, id_column = _read_columns(file, id_column, encoding)
         return Features.from_frame(
             table, id_column, impute=impute, max_categories=max_categories, encoding=encoding
@@ -94,6 +97,11 @@ def read_features(
         raise
     except (InputError, InputTypeError) as error:
         raise DataFileError(f"{path}: {error}") from error
+
+
+def _header_words(known: Iterable[str], *named: Any) -> frozenset[str]:
+    """Words that tell a header; a column that was asked for by name can only be found in one."""
+    return frozenset(known) | {name.lower() for name in named if isinstance(name, str)}
 
 
 def read_labels(
@@ -134,7 +142,8 @@ def read_labels(
     Labels(2 nodes, 2 classes, 1 train, 0 val, 1 test)
     """
     path = Path(path)
-    words = frozenset((*ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES))
+    known = (*ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES)
+    words = _header_words(known, id_column, label_column, split_column)
     try:
         file = open_table(path, delimiter=delimiter, header=header, header_words=words)
         names = list(file.names)

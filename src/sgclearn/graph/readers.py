@@ -109,7 +109,9 @@ def _read_table(
     from sgclearn.tables import open_table
 
     known = None if ids is None else partial(_is_known, ids)
-    file = open_table(path, delimiter=delimiter, header=header, header_words=WORDS, is_id=known)
+    # A column that was asked for by name can only be found in a header.
+    named = {column.lower() for column in (source, target, weight) if isinstance(column, str)}
+    file = open_table(path, delimiter=delimiter, header=header, header_words=WORDS | named, is_id=known)
     columns = choose_columns(str(path), file.names, source, target, weight, has_header=file.has_header)
     ends = [columns.source, columns.target]
     wanted = ends if columns.weight is None else [*ends, columns.weight]

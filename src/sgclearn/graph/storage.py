@@ -7,7 +7,6 @@ Keys: `sgclearn_graph` (version of this format, 1), `indptr`, `indices`, `direct
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import DataFileError, InputError
+from sgclearn.files import replacing
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
 
@@ -36,17 +36,9 @@ def save_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
         arrays["weights"] = graph.weights
     if not graph.node_ids.is_range:
         arrays["ids"] = _plain_ids(graph.node_ids)
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    except OSError as error:
-        raise InputError(f"{path} must be in a folder that can be written: got {error.strerror}.") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, allow_pickle=False, **arrays)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    # No object array is among them, so nothing is pickled.
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **arrays)
 
 
 def _plain_ids(ids: NodeIds) -> NDArray[Any]:

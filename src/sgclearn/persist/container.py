@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import ModelFileError
-from sgclearn.persist.atomic import replacing
+from sgclearn.files import replacing
 
 FORMAT = "sgclearn-model"
 VERSION = 1
