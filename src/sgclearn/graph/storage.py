@@ -38,7 +38,7 @@ def save_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
         arrays["ids"] = _plain_ids(graph.node_ids)
     # No object array is among them, so nothing is pickled.
     with replacing(path) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, **arrays)
+        np.savez(stream, **arrays)  # type: ignore[arg-type]
 
 
 def _plain_ids(ids: NodeIds) -> NDArray[Any]:
