@@ -38,8 +38,7 @@ def validation_accuracy(name: str, row_norm: str | None, seeds: range) -> NDArra
     total = np.zeros((len(HOPS), len(DECAYS)))
     for seed in seeds:
         data = load_dataset(name, split="random", seed=seed)
-        y = np.full(len(data.y), -1)
-        y[data.train], y[data.val] = data.y[data.train], data.y[data.val]
+        y = data.train_labels(with_val=True)
         model = SGCClassifierCV(HOPS, weight_decay=DECAYS, row_norm=row_norm)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # loops in the data: as the paper's own code treats them

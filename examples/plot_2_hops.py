@@ -18,8 +18,7 @@ HOPS = range(9)
 accuracy = np.zeros((3, len(HOPS)))
 for draw in range(len(accuracy)):
     data = load_dataset("debian", seed=300 + draw)
-    y = data.train_labels()
-    y[data.val] = data.y[data.val]
+    y = data.train_labels(with_val=True)
     model = SGCClassifierCV(HOPS, weight_decay=[1e-4, 1e-3, 1e-2], row_norm="l2")
     model.fit(data.X, y, graph=data.graph, validation=data.val)
     for trial in model.cv_results_:

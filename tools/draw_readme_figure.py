@@ -24,8 +24,7 @@ OUTPUT = Path(__file__).parent.parent / "docs" / "images" / "hops.png"
 def accuracy_by_hops(seed: int) -> list[float]:
     """Test accuracy of every number of hops; weight decay is chosen on the validation nodes."""
     data = load_dataset("debian", seed=seed)
-    y = data.train_labels()
-    y[data.val] = data.y[data.val]
+    y = data.train_labels(with_val=True)
     search = SGCClassifierCV(HOPS, weight_decay=[1e-4, 1e-3, 1e-2], row_norm="l2")
     search.fit(data.X, y, graph=data.graph, validation=data.val)
     accuracies = []
@@ -67,6 +66,7 @@ def main() -> None:
         xlabel="hops over the dependency graph",
         ylabel="packages put in the right section (%)",
         xticks=HOPS,
+        yticks=range(65, 90, 5),
         ylim=(mean[0] - 5, mean.max() + 5),
     )
     axes.set_title("29,582 Debian packages, 20 labels a section", loc="left", fontsize=13)

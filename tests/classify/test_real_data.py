@@ -70,8 +70,7 @@ def test_adam_with_the_authors_recipe_reaches_the_published_accuracy(citation: G
 
 
 def test_cv_on_validation_nodes_reaches_the_bar(citation: GraphDataset) -> None:
-    y = citation.train_labels()
-    y[citation.val] = citation.y[citation.val]
+    y = citation.train_labels(with_val=True)
     model = SGCClassifierCV(range(11), row_norm="l1").fit(
         citation.X, y, graph=citation.graph, validation=citation.val
     )

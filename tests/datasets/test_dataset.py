@@ -35,6 +35,7 @@ def test_dataset_shows_its_sizes() -> None:
 def test_train_labels_hide_all_other_labels() -> None:
     data = small()
     assert data.train_labels().tolist() == [0, 1, -1, -1, -1]
+    assert data.train_labels(with_val=True).tolist() == [0, 1, 0, -1, -1]
     data.train_labels()[:] = 7
     assert data.y.tolist() == [0, 1, 0, 1, -1]
 

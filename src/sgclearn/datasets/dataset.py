@@ -123,8 +123,13 @@ class GraphDataset:
         """Number of training, validation and test nodes."""
         return len(self.train), len(self.val), len(self.test)
 
-    def train_labels(self) -> NDArray[np.int64]:
+    def train_labels(self, *, with_val: bool = False) -> NDArray[np.int64]:
         """Labels of the training nodes and -1 everywhere else, shape (n,): all that a fit may see.
+
+        Parameters
+        ----------
+        with_val : bool, default False
+            Also the labels of the validation nodes, for a search that is given `validation=data.val`.
 
         Examples
         --------
@@ -135,6 +140,8 @@ class GraphDataset:
         """
         labels = np.full_like(self.y, -1)
         labels[self.train] = self.y[self.train]
+        if with_val:
+            labels[self.val] = self.y[self.val]
         return labels
 
 
