@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
+from sgclearn.propagation.polynomial import Terms
 from sgclearn.propagation.rows import OnHop, propagated_rows
 from sgclearn.propagation.source import NodeFeatures
 
@@ -89,17 +91,23 @@ class ExplicitDesign:
 
 
 class ImplicitDesign:
-    """`Z = (S^K X)[rows]` that is never formed.
+    """`Z = (g(S) X)[rows]` that is never formed; for the power K,
 
     `Z V = B_0 (B_1 ... (B_{K-1} (X V)))` and `Z^T G = X^T (B_{K-1}^T ... (B_0^T G))` with the blocks of S
-    between the hop sets of the rows. Cost: O((nnz(B) + nnz(X)) C) a product. Exact: yes.
+    between the hop sets of the rows, and for any other filter the weighted sum of its powers. Cost: O((nnz(B) + nnz(X)) C) a product. Exact: yes.
     """
 
     def __init__(
-        self, operator: Operator | None, features: NodeFeatures, nodes: NDArray[np.intp], n_hops: int
+        self,
+        operator: Operator | None,
+        features: NodeFeatures,
+        nodes: NDArray[np.intp],
+        wanted: int | PolynomialFilter,
     ) -> None:
-        self.operator, self.features, self.nodes, self.n_hops = operator, features, nodes, n_hops
-        sets = [nodes] if operator is None else hop_sets(operator.graph, nodes, n_hops)
+        self.operator, self.features, self.nodes, self.wanted = operator, features, nodes, wanted
+        coefficients = coefficients_of(wanted)
+        sets = [nodes] if operator is None else hop_sets(operator.graph, nodes, len(coefficients) - 1)
+        self._terms = Terms(coefficients, sets, nodes)
         self._blocks = [] if operator is None else hop_blocks(operator, sets, np.float64)
         everything = len(sets[-1]) == features.n_nodes and (len(sets) > 1 or _is_range(nodes))
         self._reached = None if everything else sets[-1]
@@ -113,14 +121,11 @@ class ImplicitDesign:
     def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """`Z @ V`, C columns through every hop."""
         H = self._part.matmul(V, self._reached if self.features.is_identity else None)
-        for block in reversed(self._blocks):
-            H = block @ H
-        return np.asarray(H, dtype=np.float64)
+        return np.asarray(self._terms.forward(self._blocks, H), dtype=np.float64)
 
     def rmatmul(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
         """`Z.T @ G`, back through every hop."""
-        for block in self._blocks:
-            G = block.T @ G
+        G = self._terms.backward(self._blocks, G)
         if self.features.is_identity and self._reached is not None:
             spread = np.zeros((self.shape[1], G.shape[1]))
             np.add.at(spread, self._reached, G)  # zero hops may name a node twice
@@ -130,7 +135,7 @@ class ImplicitDesign:
     def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
         """`Z[batch]`, dense: a sparse row block of `S^K`, then times X."""
         one_pass = propagated_rows(
-            self.operator, self.features, self.nodes[batch], [self.n_hops], "left-first"
+            self.operator, self.features, self.nodes[batch], [self.wanted], "left-first"
         )
         block = next(one_pass)[1]
         dense = block.toarray() if sparse.issparse(block) else block
@@ -141,13 +146,11 @@ class ImplicitDesign:
         for start, stop in column_ranges(len(self.nodes) + self.features.n_nodes, self.shape[1]):
             H = self.features.columns(start, stop)
             H = H if self._reached is None else H[self._reached]
-            for block in reversed(self._blocks):
-                H = block @ H
-            yield start, stop, np.asarray(H, dtype=np.float64)
+            yield start, stop, np.asarray(self._terms.forward(self._blocks, H), dtype=np.float64)
 
     def subset(self, batch: NDArray[np.intp]) -> Design:
         """The rows of some of the nodes, still implicit, with a smaller neighbourhood."""
-        return ImplicitDesign(self.operator, self.features, self.nodes[batch], self.n_hops)
+        return ImplicitDesign(self.operator, self.features, self.nodes[batch], self.wanted)
 
     def squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """None: the entries of Z are never formed."""
@@ -158,17 +161,17 @@ def build_designs(
     operator: Operator | None,
     features: NodeFeatures,
     nodes: NDArray[np.intp],
-    hops: list[int],
+    wanted: Sequence[int | PolynomialFilter],
     plan: str,
     on_hop: OnHop | None = None,
-) -> Iterator[tuple[int, Design]]:
-    """Yield `(k, design)` for every number of hops, all in one pass where the rows are formed."""
+) -> Iterator[tuple[Any, Design]]:
+    """Yield `(filter, design)` for every wanted filter, all in one pass where the rows are formed."""
     if plan == "implicit":
-        for k in hops:
-            yield k, ImplicitDesign(operator, features, nodes, k)
+        for entry in wanted:
+            yield entry, ImplicitDesign(operator, features, nodes, entry)
         return
-    for k, Z in propagated_rows(operator, features, nodes, hops, plan, on_hop):
-        yield k, ExplicitDesign(Z)
+    for entry, Z in propagated_rows(operator, features, nodes, wanted, plan, on_hop):
+        yield entry, ExplicitDesign(Z)
 
 
 def column_ranges(n_rows: int, n_columns: int) -> Iterator[tuple[int, int]]:

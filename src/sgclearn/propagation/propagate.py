@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.operators import Operator
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
+from sgclearn.propagation.polynomial import Terms
 from sgclearn.propagation.planner import plan_rows
 from sgclearn.propagation.rows import OnHop, propagated_rows
 from sgclearn.propagation.source import NodeFeatures
@@ -18,16 +20,18 @@ from sgclearn.propagation.source import NodeFeatures
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
 
+DEFAULT_N_HOPS = 2
 _OUTPUTS = ("auto", "dense", "sparse")
 
 
 def propagate(
     X: Any,
     graph: Graph,
-    n_hops: int = 2,
+    n_hops: int = DEFAULT_N_HOPS,
     *,
     normalization: str = "sym",
     gamma: float | None = None,
+    filter: PolynomialFilter | None = None,
     row_norm: str | None = None,
     nodes: Any = None,
     output: str = "auto",
@@ -49,6 +53,8 @@ def propagate(
     normalization : {"sym", "rw", "cheby"}, default "sym"
     gamma : float >= 0, optional
         Weight of the added self-loops, 1 if not given; see `Operator`.
+    filter : PolynomialFilter, optional
+        Another polynomial of S than the power `S^K`; it has its own number of hops.
     row_norm : {None, "l1", "l2"}
         Divide every row of X by its norm first.
     nodes : array of int or bool, optional
@@ -80,7 +86,8 @@ def propagate(
     """
     if output not in _OUTPUTS:
         raise InputError(f"output must be 'auto', 'dense' or 'sparse': got {output!r}.")
-    n_hops = check_n_hops(n_hops)
+    wanted = check_filter(filter, n_hops)
+    n_hops = len(coefficients_of(wanted)) - 1
     features = NodeFeatures(X, graph.n_nodes, row_norm)
     check_rows(features, graph)
     operator = Operator(graph, normalization, gamma)
@@ -89,7 +96,7 @@ def propagate(
     chosen = plan_rows(
         operator, features, distinct, n_hops, output=output, plan=plan, memory_limit=memory_limit
     )
-    Z = next(propagated_rows(operator, features, distinct, [n_hops], chosen, on_hop))[1]
+    Z = next(propagated_rows(operator, features, distinct, [wanted], chosen, on_hop))[1]
     Z = Z if np.array_equal(distinct, rows) else Z[inverse]
     if not sparse.issparse(Z):
         return sparse.csr_array(Z) if output == "sparse" else Z
@@ -110,17 +117,18 @@ def _narrow(Z: Any) -> Any:
 def propagate_product(
     operator: Operator | None,
     features: NodeFeatures,
-    n_hops: int,
+    wanted: int | PolynomialFilter,
     Theta: NDArray[np.float64],
     nodes: NDArray[np.intp] | None = None,
 ) -> NDArray[np.float64]:
-    """`(S^K (X Theta))[nodes]`: C columns travel instead of d, and only as far as the nodes can see.
+    """`(g(S) (X Theta))[nodes]`, `g(S) = S^K` for a whole number K: C columns travel instead of d, and only as far as the nodes can see.
 
     Cost: O(nnz(X) C + K nnz(S) C). Exact: yes, by associativity.
     """
-    V = np.asarray(Theta, dtype=np.float64)
+    V, coefficients = np.asarray(Theta, dtype=np.float64), coefficients_of(wanted)
+    n_hops = len(coefficients) - 1
     if operator is None or n_hops == 0:
-        return np.asarray(features.matmul(V, nodes), dtype=np.float64)
+        return np.asarray(coefficients.sum() * features.matmul(V, nodes), dtype=np.float64)
     if nodes is None:
         nodes = np.arange(operator.n_nodes)
         sets = [nodes] * (n_hops + 1)
@@ -128,9 +136,8 @@ def propagate_product(
         sets = hop_sets(operator.graph, nodes, n_hops)
     everything = len(sets[-1]) == operator.n_nodes
     H = features.matmul(V, None if everything else sets[-1])
-    for block in reversed(hop_blocks(operator, sets, np.float64)):
-        H = block @ H
-    return np.asarray(H, dtype=np.float64)
+    total = Terms(coefficients, sets, nodes).forward(hop_blocks(operator, sets, np.float64), H)
+    return np.asarray(total, dtype=np.float64)
 
 
 def check_n_hops(n_hops: Any) -> int:
@@ -141,6 +148,21 @@ def check_n_hops(n_hops: Any) -> int:
             f"n_hops must be a whole number >= 0: got {n_hops!r}; 0 is logistic regression, 2 the default."
         )
     return int(n_hops)
+
+
+def check_filter(filter: Any, n_hops: Any) -> int | PolynomialFilter:
+    """The filter to use: the power `S^n_hops` if none is given, else the one given, whose hops are its own."""
+    if filter is None:
+        return check_n_hops(n_hops)
+    if not isinstance(filter, PolynomialFilter):
+        raise InputTypeError(
+            f"filter must be one of sgclearn.filters, such as S2GCFilter(16, 0.05): got {type(filter).__name__}."
+        )
+    if n_hops not in (DEFAULT_N_HOPS, filter.n_hops):
+        raise InputError(
+            f"a filter has its own number of hops: got n_hops={n_hops!r} beside one of {filter.n_hops}; leave n_hops out."
+        )
+    return filter
 
 
 def check_rows(features: NodeFeatures, graph: Graph) -> None:
