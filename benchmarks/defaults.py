@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.progress import track
 
 from sgclearn import SGCClassifierCV, list_datasets, load_dataset
-from sgclearn.classify.classifier import DEFAULT_N_HOPS, DEFAULT_WEIGHT_DECAY
+from sgclearn.classify.classifier import DEFAULT_WEIGHT_DECAY
 from sgclearn.files import replacing
+from sgclearn.propagation.propagate import DEFAULT_N_HOPS
 
 HOPS = (0, 1, 2, 3, 4, 6, 8)
 DECAYS = tuple(float(f"{decay:.2g}") for decay in np.logspace(-7, 0, 15))

@@ -23,6 +23,7 @@ from sgclearn.propagation.design import ImplicitDesign
 from sgclearn.propagation.propagate import propagate_product
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
+
 from zoo import ZOO, graphs_with_features, operator_choices, to_dense
 
 FILTERS = [
@@ -63,7 +64,9 @@ def test_every_plan_applies_a_filter_exactly(drawn, choice, filter_, as_sparse) 
             Z = next(propagated_rows(operator, features, rows, [filter_], plan))[1]
             np.testing.assert_allclose(to_dense(Z), expected[rows], atol=1e-10 * scale)
             options = {"normalization": choice[0], "gamma": choice[1], "filter": filter_, "plan": plan}
-            np.testing.assert_allclose(to_dense(propagate(given_X, graph, **options)), expected, atol=1e-10 * scale)
+            np.testing.assert_allclose(
+                to_dense(propagate(given_X, graph, **options)), expected, atol=1e-10 * scale
+            )
         implicit = ImplicitDesign(operator, features, rows, filter_)
         rng = np.random.default_rng(3)
         V, G = rng.normal(size=(X.shape[1], 2)), rng.normal(size=(len(rows), 2))
@@ -74,7 +77,9 @@ def test_every_plan_applies_a_filter_exactly(drawn, choice, filter_, as_sparse) 
         np.testing.assert_allclose(blocks, expected[rows], atol=1e-10 * scale)
         for nodes in (None, rows):
             logits = propagate_product(operator, features, filter_, V, nodes)
-            np.testing.assert_allclose(logits, (expected if nodes is None else expected[rows]) @ V, atol=1e-9 * scale)
+            np.testing.assert_allclose(
+                logits, (expected if nodes is None else expected[rows]) @ V, atol=1e-9 * scale
+            )
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -99,7 +104,9 @@ def test_filter_without_a_graph_weighs_the_features_by_its_sum() -> None:
     Z = next(propagated_rows(None, NodeFeatures(X), np.arange(6), [filter_], "full"))[1]
     np.testing.assert_allclose(Z, 1.75 * X)
     np.testing.assert_allclose(propagate_product(None, NodeFeatures(X), filter_, np.eye(3)), 1.75 * X)
-    np.testing.assert_allclose(ImplicitDesign(None, NodeFeatures(X), np.arange(6), filter_).matmul(np.eye(3)), 1.75 * X)
+    np.testing.assert_allclose(
+        ImplicitDesign(None, NodeFeatures(X), np.arange(6), filter_).matmul(np.eye(3)), 1.75 * X
+    )
 
 
 @pytest.mark.parametrize("filter_", FILTERS)
@@ -113,7 +120,12 @@ def test_response_is_the_filter_in_the_spectral_domain(filter_) -> None:
 
 @pytest.mark.parametrize(
     ("filter_", "total"),
-    [(PowerFilter(4), 1.0), (S2GCFilter(16, 0.05), 1.0), (PageRankFilter(10, 0.1), 1.0), (HeatFilter(40, 3.0), 1.0)],
+    [
+        (PowerFilter(4), 1.0),
+        (S2GCFilter(16, 0.05), 1.0),
+        (PageRankFilter(10, 0.1), 1.0),
+        (HeatFilter(40, 3.0), 1.0),
+    ],
 )
 def test_coefficients_keep_a_constant_signal(filter_, total: float) -> None:
     assert filter_.coefficients.sum() == pytest.approx(total, abs=1e-12)

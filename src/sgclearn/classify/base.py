@@ -16,6 +16,7 @@ from sgclearn.classify.loss import Link
 from sgclearn.classify.solvers.result import OnIteration
 from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError, InputTypeError
+from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.design import build_designs
@@ -36,6 +37,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
     """The linear model `Z Theta + b` over propagated features, without its targets."""
 
     n_hops: Any
+    filter: Any
     normalization: Any
     gamma: Any
     row_norm: str | None
@@ -119,13 +121,14 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         Y: Array,
         sample_weight: Array,
         link: type[Link],
-        n_hops: int,
+        wanted: int | PolynomialFilter,
         weight_decay: float,
         on_hop: OnHop | None = None,
         on_iteration: OnIteration | None = None,
     ) -> None:
         """Plan, form the labelled rows, solve, and keep what was learned."""
         settings = self._settings()
+        n_hops = len(coefficients_of(wanted)) - 1
         counted = sample_weight > 0
         rows, Y, sample_weight = rows[counted], Y[counted], sample_weight[counted]
         self.plan_ = make_plan(
@@ -138,13 +141,14 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             plan=self.plan,
             memory_limit=self.memory_limit,
         )
-        design = next(build_designs(operator, features, rows, [n_hops], self.plan_.chosen, on_hop))[1]
+        design = next(build_designs(operator, features, rows, [wanted], self.plan_.chosen, on_hop))[1]
         with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
             prepared = PreparedFit(design, Y, sample_weight, link, settings, weight_decay)
             fit = prepared.finish(prepared.solve(weight_decay, on_iteration=on_iteration))
         self.coef_ = np.ascontiguousarray(fit.Theta.T)
         self.intercept_ = fit.b
         self.n_hops_ = n_hops
+        self.filter_ = wanted if isinstance(wanted, PolynomialFilter) else None
         self.weight_decay_ = weight_decay
         self.normalization_ = operator.normalization if operator is not None else None
         self.gamma_ = operator.gamma if operator is not None else None
@@ -190,10 +194,11 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         return self._logits_of(features, operator, nodes)
 
     def _logits_of(self, features: NodeFeatures, operator: Operator | None, nodes: Any = None) -> Array:
+        wanted = self.n_hops_ if self.filter_ is None else self.filter_
         if nodes is None:
-            return propagate_product(operator, features, self.n_hops_, self.coef_.T) + self.intercept_
+            return propagate_product(operator, features, wanted, self.coef_.T) + self.intercept_
         distinct, inverse = np.unique(check_nodes(nodes, features.n_nodes), return_inverse=True)
-        logits = propagate_product(operator, features, self.n_hops_, self.coef_.T, distinct)
+        logits = propagate_product(operator, features, wanted, self.coef_.T, distinct)
         return np.asarray(logits[inverse] + self.intercept_)
 
     def _gamma_choice(self) -> float | None:

@@ -21,12 +21,12 @@ from sgclearn.classify.labels import (
 )
 from sgclearn.classify.loss import Softmax
 from sgclearn.errors import InputError
+from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
-from sgclearn.propagation.propagate import check_n_hops
+from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter
 from sgclearn.propagation.source import NodeFeatures
 
 # Chosen by measurement over real graphs: benchmarks/defaults.py, and the table in docs/classify.
-DEFAULT_N_HOPS = 2
 DEFAULT_WEIGHT_DECAY = 1e-4
 
 
@@ -107,6 +107,8 @@ class SGCClassifier(SoftmaxPrediction):
         Which propagation matrix S; see `Operator`.
     gamma : float >= 0, optional
         Weight of the added self-loops, 1 if not given.
+    filter : PolynomialFilter, optional
+        Another polynomial of S than the power `S^K`, such as `S2GCFilter(16, 0.05)`; it has its own hops.
     row_norm : {None, "l1", "l2"}
         Divide every row of X by its norm before propagation; the paper's citation recipe is "l1".
     scale : {None, "standard", "minmax", "maxabs"}
@@ -172,6 +174,7 @@ class SGCClassifier(SoftmaxPrediction):
         *,
         normalization: str = "sym",
         gamma: float | None = None,
+        filter: PolynomialFilter | None = None,
         row_norm: str | None = None,
         scale: str | None = None,
         weight_decay: float = DEFAULT_WEIGHT_DECAY,
@@ -192,6 +195,7 @@ class SGCClassifier(SoftmaxPrediction):
         self.n_hops = n_hops
         self.normalization = normalization
         self.gamma = gamma
+        self.filter = filter
         self.row_norm = row_norm
         self.scale = scale
         self.weight_decay = weight_decay
@@ -233,14 +237,14 @@ class SGCClassifier(SoftmaxPrediction):
         on_hop, on_iteration : callable, optional
             Called as `f(done, of)` after every hop and every solver iteration, for progress.
         """
-        n_hops, weight_decay = check_n_hops(self.n_hops), check_weight_decay(self.weight_decay)
+        wanted, weight_decay = check_filter(self.filter, self.n_hops), check_weight_decay(self.weight_decay)
         features = self._features(X, graph, reset=True)
         rows, codes = self._labels(y, features)
         operator = self._operator(graph, self.normalization, self.gamma)
         weights = self._weights(sample_weight, rows, codes, features.n_nodes)
         Y = one_hot(codes, len(self.classes_))
         self._fit_linear(
-            features, operator, rows, Y, weights, Softmax, n_hops, weight_decay, on_hop, on_iteration
+            features, operator, rows, Y, weights, Softmax, wanted, weight_decay, on_hop, on_iteration
         )
         self._transduce(features, operator)
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,17 +19,19 @@ from sgclearn.classify.search import (
     FoldProblems,
     OnStep,
     Trial,
+    Wanted,
     make_folds,
     search_path,
     search_tpe,
 )
 from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError
+from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators.operator import Operator, check_operator_choice
 from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.planner import make_plan
-from sgclearn.propagation.propagate import check_n_hops, check_nodes
+from sgclearn.propagation.propagate import check_filter, check_n_hops, check_nodes
 from sgclearn.propagation.source import NodeFeatures
 
 DEFAULT_HOPS = tuple(range(11))
@@ -50,6 +51,8 @@ class SGCClassifierCV(SoftmaxPrediction):
         With ``search="tpe"`` the lowest and the highest bound the search, by default the paper's 1e-10 and 1e-4.
     normalization : str or sequence of str, default "sym"
     gamma : float, None, or a sequence of them
+    filter : PolynomialFilter, or a sequence of them, optional
+        Other polynomials of S to choose among; None in the sequence stands for the powers of `n_hops`.
     cv : int, splitter or iterable of (train, validation), default 5
         Folds over the labelled nodes, used where `fit` gets no validation nodes. The indices of an iterable
         count labelled nodes in the order of the rows.
@@ -69,7 +72,7 @@ class SGCClassifierCV(SoftmaxPrediction):
     Attributes
     ----------
     best_params_ : dict
-        n_hops, weight_decay, normalization and gamma.
+        n_hops, filter, weight_decay, normalization and gamma.
     best_score_ : float
     cv_results_ : list of dict
         Every trial: settings, score, its standard deviation over folds, log-loss.
@@ -96,6 +99,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         weight_decay: Sequence[float] | None = None,
         normalization: str | Sequence[str] = "sym",
         gamma: float | Sequence[float | None] | None = None,
+        filter: PolynomialFilter | Sequence[PolynomialFilter | None] | None = None,
         row_norm: str | None = None,
         scale: str | None = None,
         cv: Any = 5,
@@ -121,6 +125,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         self.weight_decay = weight_decay
         self.normalization = normalization
         self.gamma = gamma
+        self.filter = filter
         self.row_norm = row_norm
         self.scale = scale
         self.cv = cv
@@ -164,7 +169,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             Called as `on_step(done, of)` after every trial.
         """
         settings = self._settings()
-        hops, decays, operators = self._candidates(graph)
+        wanted, decays, operators = self._candidates(graph)
         features = self._features(X, graph, reset=True)
         rows, codes = self._labels(y, features)
         weights = self._weights(sample_weight, rows, codes, features.n_nodes)
@@ -177,9 +182,9 @@ class SGCClassifierCV(SoftmaxPrediction):
             folds = [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
             learned_from = np.arange(len(rows)) if self.refit_with_validation else folds[0][0]
         problems = self._problems(
-            features, graph, operators, hops, rows, Y, weights, folds, settings, min(decays), len(decays)
+            features, graph, operators, wanted, rows, Y, weights, folds, settings, min(decays), len(decays)
         )
-        total = len(operators) * len(hops) * len(decays)
+        total = len(operators) * len(wanted) * len(decays)
         step = on_step or (lambda done, of: None)
         with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
             if self.search == "path":
@@ -197,7 +202,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             Y[learned_from],
             weights[learned_from],
             Softmax,
-            best.n_hops,
+            best.n_hops if best.filter is None else best.filter,
             best.weight_decay,
         )
         self._transduce(features, operator)
@@ -205,7 +210,7 @@ class SGCClassifierCV(SoftmaxPrediction):
 
     def _candidates(
         self, graph: Graph | None
-    ) -> tuple[list[int], list[float], list[tuple[str, float | None]]]:
+    ) -> tuple[list[Wanted], list[float], list[tuple[str, float | None]]]:
         """Checked candidates; without a graph the hops and operators make no difference, so one of each is tried."""
         if self.search not in ("path", "tpe"):
             raise InputError(f"search must be 'path' or 'tpe': got {self.search!r}.")
@@ -213,7 +218,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             raise InputError(f"scoring must be one of {', '.join(SCORINGS)}: got {self.scoring!r}.")
         if not self.n_trials >= 1:
             raise InputError(f"n_trials must be a whole number >= 1: got {self.n_trials!r}.")
-        hops = sorted({check_n_hops(k) for k in _as_sequence(self.n_hops)})
+        wanted = self._wanted()
         if self.weight_decay is None:
             decays = list(DEFAULT_DECAYS if self.search == "path" else TPE_BOUNDS)
         else:
@@ -229,11 +234,27 @@ class SGCClassifierCV(SoftmaxPrediction):
             for gamma in [None] if normalization == "cheby" and len(normalizations) > 1 else gammas:
                 check_operator_choice(normalization, gamma)
                 operators.append((normalization, gamma))
-        if not hops or not decays or not operators:
+        if not wanted or not decays or not operators:
             raise InputError(
-                "n_hops, weight_decay, normalization and gamma each need at least one candidate."
+                "n_hops, weight_decay, normalization and gamma each need at least one candidate: got an empty one."
             )
-        return (hops, decays, operators) if graph is not None else (hops[:1], decays, operators[:1])
+        return (wanted, decays, operators) if graph is not None else (wanted[:1], decays, operators[:1])
+
+    def _wanted(self) -> list[Wanted]:
+        """Powers of S and other filters to choose among, the shortest first."""
+        filters = _as_sequence(self.filter)
+        powers = sorted({check_n_hops(k) for k in _as_sequence(self.n_hops)})
+        if None not in filters and tuple(powers) != DEFAULT_HOPS:
+            raise InputError(
+                f"n_hops is for powers of S and filter names none of them: got n_hops={self.n_hops!r}; "
+                "leave n_hops out, or add None to the filters."
+            )
+        wanted: list[Wanted] = list(powers) if None in filters else []
+        for entry in filters:
+            if entry is not None:
+                check_filter(entry, entry.n_hops if isinstance(entry, PolynomialFilter) else None)
+                wanted.append(entry)
+        return sorted(wanted, key=lambda entry: len(coefficients_of(entry)))
 
     def _validation_nodes(self, validation: Any, rows: NDArray[np.intp], n_nodes: int) -> NDArray[np.intp]:
         nodes = check_nodes(validation, n_nodes)
@@ -254,7 +275,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         features: NodeFeatures,
         graph: Graph | None,
         operators: list[tuple[str, float | None]],
-        hops: list[int],
+        wanted: list[Wanted],
         rows: NDArray[np.intp],
         Y: NDArray[np.float64],
         weights: NDArray[np.float64],
@@ -262,10 +283,10 @@ class SGCClassifierCV(SoftmaxPrediction):
         settings: SolverSettings,
         smallest_decay: float,
         n_decays: int,
-    ) -> Iterator[tuple[str, float | None, int, FoldProblems]]:
-        """The problems of every operator and number of hops; for one operator all hops come in one pass."""
+    ) -> Iterator[tuple[str, float | None, Wanted, FoldProblems]]:
+        """The problems of every operator and filter; for one operator all filters come in one pass."""
         # Formed once, the rows serve every fold, weight decay and number of hops.
-        solves = len(hops) * len(folds) * (self.n_trials if self.search == "tpe" else n_decays)
+        solves = len(wanted) * len(folds) * (self.n_trials if self.search == "tpe" else n_decays)
         evaluations = solves * (settings.iterations if settings.solver != "lbfgs" else 100)
         for normalization, gamma in operators:
             operator = None if graph is None else Operator(graph, normalization, gamma)
@@ -273,21 +294,22 @@ class SGCClassifierCV(SoftmaxPrediction):
                 operator,
                 features,
                 rows,
-                hops[-1],
+                len(coefficients_of(wanted[-1])) - 1,
                 Y.shape[1],
                 evaluations=evaluations,
                 plan=self.plan,
                 memory_limit=self.memory_limit,
             )
-            for k, design in build_designs(operator, features, rows, hops, plan.chosen):
-                folds_of_k = FoldProblems(design, Y, weights, folds, settings, smallest_decay, self.scoring)
-                yield normalization, gamma, k, folds_of_k
+            for entry, design in build_designs(operator, features, rows, wanted, plan.chosen):
+                problems = FoldProblems(design, Y, weights, folds, settings, smallest_decay, self.scoring)
+                yield normalization, gamma, entry, problems
 
     def _keep_trials(self, trials: list[Trial], best: Trial) -> None:
-        self.cv_results_ = [asdict(trial) for trial in trials]
+        self.cv_results_ = [dict(vars(trial)) for trial in trials]
         self.best_score_ = best.score
         self.best_params_ = {
             "n_hops": best.n_hops,
+            "filter": best.filter,
             "weight_decay": best.weight_decay,
             "normalization": best.normalization,
             "gamma": best.gamma,
@@ -295,6 +317,6 @@ class SGCClassifierCV(SoftmaxPrediction):
 
 
 def _as_sequence(value: Any) -> list[Any]:
-    if value is None or isinstance(value, str) or np.isscalar(value):
+    if value is None or isinstance(value, str | PolynomialFilter) or np.isscalar(value):
         return [value]
     return list(value)

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from sgclearn.classify.base import BaseSGC, check_weight_decay
-from sgclearn.classify.classifier import DEFAULT_N_HOPS, DEFAULT_WEIGHT_DECAY
+from sgclearn.classify.classifier import DEFAULT_WEIGHT_DECAY
 from sgclearn.classify.labels import check_sample_weight
 from sgclearn.classify.loss import Sigmoid
 from sgclearn.errors import InputError
+from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
-from sgclearn.propagation.propagate import check_n_hops
+from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter
 
 
 class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
@@ -25,7 +26,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_hops, normalization, gamma, row_norm, scale, weight_decay, solver, fit_intercept, penalize_intercept
+    n_hops, normalization, gamma, filter, row_norm, scale, weight_decay, solver, fit_intercept, penalize_intercept
     max_iter, tol, learning_rate, batch_size, random_state, plan, engine, memory_limit
         As in `SGCClassifier`.
 
@@ -56,6 +57,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         *,
         normalization: str = "sym",
         gamma: float | None = None,
+        filter: PolynomialFilter | None = None,
         row_norm: str | None = None,
         scale: str | None = None,
         weight_decay: float = DEFAULT_WEIGHT_DECAY,
@@ -74,6 +76,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.n_hops = n_hops
         self.normalization = normalization
         self.gamma = gamma
+        self.filter = filter
         self.row_norm = row_norm
         self.scale = scale
         self.weight_decay = weight_decay
@@ -102,13 +105,13 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         graph : Graph, optional
         sample_weight : array (n,), optional
         """
-        n_hops, weight_decay = check_n_hops(self.n_hops), check_weight_decay(self.weight_decay)
+        wanted, weight_decay = check_filter(self.filter, self.n_hops), check_weight_decay(self.weight_decay)
         features = self._features(X, graph, reset=True)
         rows, targets = _labelled_rows(y, features.n_nodes)
         operator = self._operator(graph, self.normalization, self.gamma)
         weights = check_sample_weight(sample_weight, features.n_nodes, rows)
         self.classes_ = np.arange(targets.shape[1])
-        self._fit_linear(features, operator, rows, targets, weights, Sigmoid, n_hops, weight_decay)
+        self._fit_linear(features, operator, rows, targets, weights, Sigmoid, wanted, weight_decay)
         return self
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:

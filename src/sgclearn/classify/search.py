@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sgclearn.classify.fitting import PreparedFit, SolverSettings
 from sgclearn.classify.loss import Softmax
 from sgclearn.errors import InputError, require
+from sgclearn.filters import PolynomialFilter
 from sgclearn.propagation.design import Design
 
 Array = NDArray[np.float64]
@@ -29,6 +30,7 @@ class Trial:
     normalization: str
     gamma: float | None
     n_hops: int
+    filter: PolynomialFilter | None
     weight_decay: float
     score: float
     score_std: float
@@ -75,15 +77,23 @@ class FoldProblems:
         return float(np.mean(scores)), float(np.std(scores)), float(np.mean(losses))
 
 
-Problems = Iterator[tuple[str, float | None, int, FoldProblems]]
+Wanted = int | PolynomialFilter
+Problems = Iterator[tuple[str, float | None, Wanted, FoldProblems]]
+
+
+def _trial(
+    normalization: str, gamma: float | None, wanted: Wanted, weight_decay: float, folds: FoldProblems
+) -> Trial:
+    n_hops, filter_ = (wanted, None) if isinstance(wanted, int) else (wanted.n_hops, wanted)
+    return Trial(normalization, gamma, n_hops, filter_, weight_decay, *folds.score(weight_decay))
 
 
 def search_path(problems: Problems, decays: Sequence[float], total: int, on_step: OnStep) -> list[Trial]:
     """Every weight decay from the largest to the smallest, each solved from the last solution."""
     trials: list[Trial] = []
-    for normalization, gamma, n_hops, folds in problems:
+    for normalization, gamma, wanted, folds in problems:
         for weight_decay in sorted(decays, reverse=True):
-            trials.append(Trial(normalization, gamma, n_hops, weight_decay, *folds.score(weight_decay)))
+            trials.append(_trial(normalization, gamma, wanted, weight_decay, folds))
             on_step(len(trials), total)
     return trials
 
@@ -102,8 +112,8 @@ def search_tpe(
     def objective(suggest: Any) -> float:
         choice = suggest.suggest_categorical("setting", list(table)) if len(table) > 1 else 0
         weight_decay = suggest.suggest_float("weight_decay", *bounds, log=True)
-        normalization, gamma, n_hops, folds = table[choice]
-        trials.append(Trial(normalization, gamma, n_hops, weight_decay, *folds.score(weight_decay)))
+        normalization, gamma, wanted, folds = table[choice]
+        trials.append(_trial(normalization, gamma, wanted, weight_decay, folds))
         on_step(len(trials), n_trials)
         return trials[-1].score
 

@@ -82,7 +82,7 @@ class PowerFilter(PolynomialFilter):
     @property
     def coefficients(self) -> Array:
         """Zeros and a last one."""
-        return np.eye(1, self.hops + 1, self.hops)[0]
+        return np.append(np.zeros(self.hops), 1.0)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,9 @@ def coefficients_of(wanted: int | PolynomialFilter) -> Array:
 
 def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
     """The filter that `to_dict` described."""
-    kinds = {kind.__name__: kind for kind in (PowerFilter, S2GCFilter, PageRankFilter, HeatFilter, CustomFilter)}
+    kinds = {
+        kind.__name__: kind for kind in (PowerFilter, S2GCFilter, PageRankFilter, HeatFilter, CustomFilter)
+    }
     parameters = {key: value for key, value in state.items() if key != "filter"}
     if state.get("filter") not in kinds:
         raise InputError(f"filter must be one of {', '.join(kinds)}: got {state.get('filter')!r}.")

@@ -7,11 +7,11 @@ The entries of the header besides those of `sgclearn.persist.container`:
     chose, which predicts the same bits.
 ``parameters``
     The arguments of its constructor. A value that JSON does not have is an object with one key: ``{"float":
-    "nan"}``, or ``{"pairs": [[key, value], ...]}`` for a dictionary.
+    "nan"}``, ``{"pairs": [[key, value], ...]}`` for a dictionary, ``{"polynomial": ...}`` for a filter.
 ``fitted``
-    What prediction needs besides the tensors (``n_hops_``, ``normalization_``, ``gamma_``, ``uses_graph_``,
-    ``uses_identity_``, ``n_features_in_``, where there are any ``feature_names_in_``) and how the fit ended
-    (``weight_decay_``, ``n_iter_``, ``converged_``, ``gradient_ratio_``, ``loss_``).
+    What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``normalization_``, ``gamma_``,
+    ``uses_graph_``, ``uses_identity_``, ``n_features_in_``, where there are any ``feature_names_in_``) and how
+    the fit ended (``weight_decay_``, ``n_iter_``, ``converged_``, ``gradient_ratio_``, ``loss_``).
 ``classes``
     Missing where the classes are the tensor ``classes`` (numbers and truth values); else ``dtype`` ("str" or
     "object") and ``values``.
@@ -34,11 +34,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
+from sgclearn.filters import PolynomialFilter, filter_from_dict
 from sgclearn.persist.container import Tensors, read_container, write_container
 
 ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
 FITTED = (
     "n_hops_",
+    "filter_",
     "weight_decay_",
     "normalization_",
     "gamma_",
@@ -50,7 +52,6 @@ FITTED = (
     "gradient_ratio_",
     "loss_",
 )
-CHOSEN = ("n_hops", "weight_decay", "normalization", "gamma")
 
 
 def save_model(
@@ -175,8 +176,10 @@ def _plain(value: Any, name: str) -> Any:
         return value
     if isinstance(value, dict):
         return {"pairs": [[_plain(key, name), _plain(held, name)] for key, held in value.items()]}
+    if isinstance(value, PolynomialFilter):
+        return {"polynomial": value.to_dict()}
     raise InputError(
-        f"{name} must be a number, a text, a dictionary of these or None to be saved: got "
+        f"{name} must be a number, a text, a filter, a dictionary of these or None to be saved: got "
         f"{type(value).__name__}; set it with set_params before saving."
     )
 
@@ -186,6 +189,8 @@ def _restored(value: Any) -> Any:
         return value
     if "float" in value:
         return float(value["float"])
+    if "polynomial" in value:
+        return filter_from_dict(value["polynomial"])
     return {_restored(key): _restored(held) for key, held in value["pairs"]}
 
 

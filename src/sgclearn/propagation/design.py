@@ -94,7 +94,9 @@ class ImplicitDesign:
     """`Z = (g(S) X)[rows]` that is never formed; for the power K,
 
     `Z V = B_0 (B_1 ... (B_{K-1} (X V)))` and `Z^T G = X^T (B_{K-1}^T ... (B_0^T G))` with the blocks of S
-    between the hop sets of the rows, and for any other filter the weighted sum of its powers. Cost: O((nnz(B) + nnz(X)) C) a product. Exact: yes.
+    between the hop sets of the rows; for any other filter the weighted sum of its powers.
+
+    Cost: O((nnz(B) + nnz(X)) C) a product. Exact: yes.
     """
 
     def __init__(

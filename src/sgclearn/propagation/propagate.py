@@ -12,8 +12,8 @@ from sgclearn.errors import InputError, InputTypeError
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.operators import Operator
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
-from sgclearn.propagation.polynomial import Terms
 from sgclearn.propagation.planner import plan_rows
+from sgclearn.propagation.polynomial import Terms
 from sgclearn.propagation.rows import OnHop, propagated_rows
 from sgclearn.propagation.source import NodeFeatures
 
@@ -121,8 +121,9 @@ def propagate_product(
     Theta: NDArray[np.float64],
     nodes: NDArray[np.intp] | None = None,
 ) -> NDArray[np.float64]:
-    """`(g(S) (X Theta))[nodes]`, `g(S) = S^K` for a whole number K: C columns travel instead of d, and only as far as the nodes can see.
+    """`(g(S) (X Theta))[nodes]`, with `g(S) = S^K` for a whole number K.
 
+    C columns travel instead of d, and only as far as the nodes can see.
     Cost: O(nnz(X) C + K nnz(S) C). Exact: yes, by associativity.
     """
     V, coefficients = np.asarray(Theta, dtype=np.float64), coefficients_of(wanted)
@@ -160,7 +161,8 @@ def check_filter(filter: Any, n_hops: Any) -> int | PolynomialFilter:
         )
     if n_hops not in (DEFAULT_N_HOPS, filter.n_hops):
         raise InputError(
-            f"a filter has its own number of hops: got n_hops={n_hops!r} beside one of {filter.n_hops}; leave n_hops out."
+            f"a filter has its own number of hops: got n_hops={n_hops!r} beside one of {filter.n_hops}; "
+            "leave n_hops out."
         )
     return filter
 

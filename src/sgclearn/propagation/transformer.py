@@ -8,8 +8,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sgclearn.errors import InputError
+from sgclearn.filters import PolynomialFilter
 from sgclearn.operators.operator import check_operator_choice
-from sgclearn.propagation.propagate import check_n_hops, propagate
+from sgclearn.propagation.propagate import check_filter, propagate
 from sgclearn.propagation.source import NodeFeatures, check_row_norm
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     n_hops : int >= 0, default 2
     normalization : {"sym", "rw", "cheby"}, default "sym"
     gamma : float >= 0, optional
+    filter : PolynomialFilter, optional
     row_norm : {None, "l1", "l2"}
     memory_limit : int, str or None
 
@@ -55,6 +57,7 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         *,
         normalization: str = "sym",
         gamma: float | None = None,
+        filter: PolynomialFilter | None = None,
         row_norm: str | None = None,
         memory_limit: int | float | str | None = None,
     ) -> None:
@@ -62,12 +65,13 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.n_hops = n_hops
         self.normalization = normalization
         self.gamma = gamma
+        self.filter = filter
         self.row_norm = row_norm
         self.memory_limit = memory_limit
 
     def fit(self, X: Any, y: Any = None, graph: Graph | None = None) -> SGCTransformer:
         """Check the settings and remember the number of features; there is nothing to learn."""
-        check_n_hops(self.n_hops)
+        check_filter(self.filter, self.n_hops)
         check_operator_choice(self.normalization, self.gamma)
         check_row_norm(self.row_norm)
         validate_data(self, X, accept_sparse="csr", dtype=["float64", "float32"])
@@ -95,6 +99,7 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             self.n_hops,
             normalization=self.normalization,
             gamma=self.gamma,
+            filter=self.filter,
             row_norm=self.row_norm,
             memory_limit=self.memory_limit,
         )
