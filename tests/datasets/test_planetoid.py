@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import struct
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +14,8 @@ import pytest
 import scipy.sparse as sp
 
 from sgclearn.datasets import load_dataset
-from sgclearn.datasets.planetoid import read_pickle, read_planetoid
+from sgclearn.datasets.inert_pickle import StoredMatrix, read_pickle
+from sgclearn.datasets.planetoid import read_planetoid
 from sgclearn.datasets.registry import PLANETOID_PARTS
 from sgclearn.errors import DataFileError
 
@@ -198,3 +200,29 @@ def test_planetoid_files_agree_with_the_converted_ones(
 def test_cora_class_names_are_in_the_order_of_the_labels(data_dir: Path) -> None:
     with np.load(data_dir / "planetoid" / "cora_linqs_ids.npz", allow_pickle=False) as expected:
         assert load_dataset("cora", data_dir=data_dir).class_names == tuple(expected["class_names"])
+
+
+def _text(value: str) -> bytes:
+    return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+
+FORGED = b"\x80\x03cnumpy\nndarray\n(K\x01\x85" + _text("O") + b"C\x08" + b"\x10" * 8 + b"tR."
+OBJECTS = (
+    b"\x80\x03cnumpy.core.multiarray\n_reconstruct\n)R(K\x01K\x01\x85cnumpy\ndtype\n"
+    + _text("O8") + b"\x85R\x89]Natb."
+)  # fmt: skip
+POLLUTED = b"\x80\x02cscipy.sparse.csr\ncsr_matrix\n(N}" + _text("evil") + _text("yes") + b"stb."
+FUNCTION = b"\x80\x02cnumpy\ndtype\n(N}" + _text("_result") + _text("yes") + b"stb."
+TOO_LARGE = (
+    b"\x80\x03cnumpy.core.multiarray\n_reconstruct\n)R(K\x01\x8a\x06" + (10**11).to_bytes(6, "little")
+    + b"\x85cnumpy\ndtype\n" + _text("u1") + b"\x85R\x89C\x01atb."
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("program", [FORGED, OBJECTS, POLLUTED, FUNCTION, TOO_LARGE])
+def test_pickle_cannot_forge_arrays_or_change_the_reader(tmp_path: Path, program: bytes) -> None:
+    path = tmp_path / "forged"
+    path.write_bytes(program)
+    with pytest.raises(DataFileError, match="cannot be read"):
+        read_pickle(path)
+    assert not hasattr(StoredMatrix, "evil")

@@ -1,13 +1,10 @@
 """Reader of the original Planetoid files of Cora, Citeseer and Pubmed.
 
-They are pickles of Python 2. A pickle is a program, so it is run by an unpickler that knows six names and
-refuses all others; the sparse matrices become plain holders that are checked like any other input.
+They are pickles of Python 2, read by `inert_pickle`, which runs nothing of them.
 """
 
 from __future__ import annotations
 
-import pickle
-from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,54 +14,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.datasets.dataset import LabelledGraph
+from sgclearn.datasets.inert_pickle import read_pickle
 from sgclearn.datasets.splits import Split
 from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
 
 N_VAL = 500  # of the public split: the nodes that follow the training nodes
-
-
-class _StoredMatrix:
-    """Stands in for scipy's matrix, whose own unpickling would take any index on trust."""
-
-    data: NDArray[Any]
-    indices: NDArray[Any]
-    indptr: NDArray[Any]
-    _shape: tuple[int, int]
-
-
-_ADMITTED: dict[tuple[str, str], Any] = {
-    # The function moved between versions of numpy; an array knows where it is.
-    ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("scipy.sparse.csr", "csr_matrix"): _StoredMatrix,
-    ("collections", "defaultdict"): defaultdict,
-    ("__builtin__", "list"): list,
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return _ADMITTED[module, name]
-        except KeyError:
-            raise DataFileError(
-                f"a Planetoid file must need numpy arrays only, got {module}.{name}"
-            ) from None
-
-
-def read_pickle(path: Path) -> Any:
-    """Object of a Planetoid file; anything but the few types that they need is refused and never run."""
-    try:
-        with path.open("rb") as stream:
-            return _Unpickler(stream, encoding="latin1").load()
-    except DataFileError as error:
-        raise DataFileError(f"{path}: {error}: do not trust this file, get the original again.") from None
-    except Exception as error:  # a damaged pickle is a damaged program: it can fail in any way
-        raise DataFileError(
-            f"{path} must be an original Planetoid file, got one that cannot be read ({error}): get it again."
-        ) from error
 
 
 def read_planetoid(files: Mapping[str, Path], class_names: tuple[str, ...] = ()) -> LabelledGraph:
