@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from sgclearn.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from sgclearn.classify import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
     from sgclearn.datasets import GraphDataset, list_datasets, load_dataset
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
     from sgclearn.persist import load_model, save_model
     from sgclearn.propagation import SGCTransformer, propagate
-
-__version__ = "0.1.0"
 
 _ROOM_OF = {
     "Graph": "graph",
@@ -72,4 +72,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, "__version__"])

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sgclearn import Graph, SGCClassifier, SGCClassifierCV, reference
+from sgclearn import Features, Graph, SGCClassifier, SGCClassifierCV, reference
 from sgclearn.classify.labels import one_hot
-from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
+from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
 
 from problems import labelled_problem
 from zoo import OPERATORS, ZOO, dense_adjacency, random_features, random_graph
@@ -230,7 +230,7 @@ def test_no_weight_decay_on_inseparable_labels_finds_the_optimum_quietly() -> No
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = SGCClassifier(weight_decay=0).fit(X, [0, 1, 0, 1])
+        model = SGCClassifier(0, weight_decay=0).fit(X, [0, 1, 0, 1])
     peer = LogisticRegression(C=np.inf, tol=1e-10).fit(X, [0, 1, 0, 1])
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-5)
 
@@ -389,3 +389,82 @@ def test_decision_function_of_two_classes_is_the_log_odds() -> None:
     model = SGCClassifier().fit(X, y, graph=graph)
     P = model.predict_proba(X, graph=graph)
     np.testing.assert_allclose(model.decision_function(X, graph=graph), np.log(P[:, 1] / P[:, 0]), atol=1e-9)
+
+
+def test_fit_without_a_graph_says_that_hops_change_nothing() -> None:
+    with pytest.warns(SgclearnWarning, match="no graph was given, so 2 hops change nothing"):
+        SGCClassifier().fit(np.eye(2), [0, 1])
+
+
+def test_score_counts_labelled_nodes_alone() -> None:
+    graph, X, y = labelled_problem()
+    model = SGCClassifier().fit(X, y, graph=graph)
+    known = y != -1
+    assert model.score(X, y, graph=graph) == np.mean(model.transduction_[known] == y[known])
+
+
+def test_features_with_ids_are_put_in_the_order_of_the_nodes() -> None:
+    graph, X, y = labelled_problem()
+    named = graph.with_ids([f"n{node}" for node in range(40)])
+    order = np.random.default_rng(6).permutation(40)
+    table = Features.from_matrix(X[order], ids=[f"n{node}" for node in order])
+    one = SGCClassifier().fit(X, y, graph=graph)
+    two = SGCClassifier().fit(table, y, graph=named)
+    assert np.array_equal(one.coef_, two.coef_)
+    assert np.array_equal(one.predict_proba(X, graph=graph), two.predict_proba(table, graph=named))
+
+
+def test_parameters_changed_after_the_fit_do_not_change_predictions() -> None:
+    graph, X, y = labelled_problem()
+    model = SGCClassifier(row_norm="l2").fit(X, y, graph=graph)
+    before = model.predict_proba(X, graph=graph)
+    model.set_params(row_norm=None, n_hops=0, gamma=0.0, normalization="rw")
+    assert np.array_equal(model.predict_proba(X, graph=graph), before)
+
+
+def test_features_too_large_to_square_are_refused() -> None:
+    graph, X, y = labelled_problem()
+    X = X.copy()
+    X[0, 0] = 1e308
+    with pytest.raises(InputError, match=r"size that can be squared: got 1e\+308"):
+        SGCClassifier().fit(X, y, graph=graph)
+
+
+def test_thousand_hops_have_finite_costs() -> None:
+    graph, X, y = labelled_problem()
+    model = SGCClassifier(1000).fit(X, y, graph=graph)
+    assert all(
+        np.isfinite([cost.seconds, cost.multiply_adds, cost.memory]).all() for cost in model.plan_.costs
+    )
+
+
+def test_memory_of_predicting_every_node_counts() -> None:
+    graph = random_graph(20_000, 80_000, 15)
+    X, y = np.ones((20_000, 1)), np.full(20_000, -1)
+    y[:2] = [0, 1]
+    with pytest.raises(MemoryLimitError):
+        SGCClassifier(1, memory_limit="4MB").fit(X, y, graph=graph)
+    SGCClassifier(1, memory_limit="40MB").fit(X, y, graph=graph)
+
+
+def test_refit_without_features_forgets_their_names() -> None:
+    graph, X, y = labelled_problem()
+    model = SGCClassifier().fit(pd.DataFrame(X, columns=list("abcdef")), y, graph=graph)
+    assert list(model.feature_names_in_) == list("abcdef")
+    assert not hasattr(model.fit(None, y, graph=graph), "feature_names_in_")
+
+
+def test_labels_in_several_columns_are_pointed_to_the_multilabel_classifier() -> None:
+    with pytest.raises(InputError, match="SGCMultilabelClassifier"):
+        SGCClassifier().fit(np.eye(3), np.eye(3))
+
+
+def test_minus_one_as_a_class_is_explained() -> None:
+    with pytest.raises(InputError, match="set unlabeled=None"):
+        SGCClassifier().fit(np.eye(4), [-1, 1, -1, 1])
+
+
+def test_class_weight_of_zero_for_every_class_is_refused() -> None:
+    graph, X, y = labelled_problem()
+    with pytest.raises(InputError, match="zero for every class"):
+        SGCClassifier(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y, graph=graph)

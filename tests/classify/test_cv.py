@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from sgclearn import Graph, SGCClassifier, SGCClassifierCV
 from sgclearn.classify.search import Trial, make_folds
-from sgclearn.errors import InputError, MissingExtraError
+from sgclearn.errors import InputError, MemoryLimitError, MissingExtraError
 
 from problems import labelled_problem
 
@@ -157,7 +158,7 @@ def test_cv_reports_every_step() -> None:
 
 def test_cv_ties_go_to_lower_loss_then_fewer_hops_then_more_decay() -> None:
     def trial(**changes) -> Trial:
-        base = {"normalization": "sym", "gamma": None, "n_hops": 2, "weight_decay": 1e-3, "score": 0.8,
+        base = {"normalization": "sym", "gamma": None, "n_hops": 2, "filter": None, "weight_decay": 1e-3, "score": 0.8,
                 "score_std": 0.0, "log_loss": 0.5}  # fmt: skip
         return Trial(**{**base, **changes})
 
@@ -201,6 +202,10 @@ def test_folds_of_rare_classes_do_not_fail() -> None:
         ({"cv": 1}, "cv must be a whole number >= 2"),
         ({"cv": [(np.arange(5), np.arange(5))]}, "must not validate on labels it trains on"),
         ({"cv": [(np.arange(0), np.arange(5))]}, "got an empty side"),
+        ({"cv": []}, "at least one fold"),
+        ({"cv": "a"}, "cv must be a whole number >= 2"),
+        ({"cv": [(np.arange(15), np.array([-1, -2]))]}, "by their place among the 20 labelled ones"),
+        ({"cv": [(np.arange(15), np.array([25]))]}, "by their place among the 20 labelled ones"),
         ({"normalization": "cheby", "gamma": (1.0,)}, "cheby' has its own self-loops"),
     ],
 )
@@ -222,3 +227,54 @@ def test_cv_refuses_one_label_a_class() -> None:
     graph, X, y = labelled_problem(n_labelled=3)
     with pytest.raises(InputError, match="at least two labels"):
         SGCClassifierCV().fit(X, y, graph=graph)
+
+
+def test_cv_accepts_folds_as_masks() -> None:
+    graph, X, y, _ = community_problem()
+    held_out = np.arange(60) >= 45
+    masks = SGCClassifierCV(1, weight_decay=(1e-3, 1e-1), cv=[(~held_out, held_out)]).fit(X, y, graph=graph)
+    numbers = SGCClassifierCV(1, weight_decay=(1e-3, 1e-1), cv=[(np.arange(45), np.arange(45, 60))])
+    assert masks.cv_results_ == numbers.fit(X, y, graph=graph).cv_results_
+
+
+def test_cv_balances_classes_by_training_labels_alone() -> None:
+    graph, X, y, _ = community_problem()
+    validation = np.flatnonzero(y == 1)[:25]  # the training part is far from balanced
+    model = SGCClassifierCV(2, weight_decay=[1e-2], class_weight="balanced")
+    model.fit(X, y, graph=graph, validation=validation)
+    hidden = y.copy()
+    hidden[validation] = -1
+    alone = SGCClassifier(2, weight_decay=1e-2, class_weight="balanced").fit(X, hidden, graph=graph)
+    assert np.array_equal(model.coef_, alone.coef_)
+    assert model.cv_results_[0]["score"] == np.mean(alone.transduction_[validation] == 1)
+
+
+def test_cv_refuses_folds_without_weight() -> None:
+    graph, X, y, _ = community_problem()
+    weights = np.zeros(120)
+    weights[45:60] = 1.0
+    folds = [(np.arange(45), np.arange(45, 60))]
+    with pytest.raises(InputError, match="a label with a positive weight"):
+        SGCClassifierCV(1, weight_decay=[1e-2], cv=folds).fit(X, y, graph=graph, sample_weight=weights)
+
+
+def test_cv_memory_counts_every_fold_that_is_held() -> None:
+    import tracemalloc
+
+    rng = np.random.default_rng(44)
+    graph = Graph.from_edges(rng.integers(400, size=(800, 2)), self_loops="drop", n_nodes=400)
+    X, y = rng.normal(size=(400, 3000)), np.full(400, -1)
+    y[:200] = np.arange(200) % 2
+    peaks, needed = {}, {}
+    for search in ("path", "tpe"):
+        options = {"weight_decay": (1e-3, 1e-1), "search": search, "n_trials": 2, "cv": 5}
+        with pytest.raises(MemoryLimitError) as refused:
+            SGCClassifierCV((0, 1, 2), memory_limit=1, plan="frontier", **options).fit(X, y, graph=graph)
+        number, unit = re.search(r"about ([0-9.]+) ([KMG]B)", str(refused.value)).groups()
+        needed[search] = float(number) * {"KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+        tracemalloc.start()
+        SGCClassifierCV((0, 1, 2), plan="frontier", **options).fit(X, y, graph=graph)
+        peaks[search] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    for search in peaks:
+        assert peaks[search] < 1.3 * needed[search]

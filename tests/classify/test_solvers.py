@@ -194,10 +194,17 @@ def test_sigmoid_fit_is_one_logistic_regression_a_label() -> None:
     [
         ({"solver": "newton"}, "solver must be one of lbfgs, adam, sgd: got 'newton'"),
         ({"max_iter": 0}, "max_iter must be"),
-        ({"tol": 0}, "tol must be positive"),
+        ({"tol": 0}, "tol must be a positive number"),
         ({"learning_rate": 0.1}, "takes no learning_rate"),
-        ({"solver": "adam", "learning_rate": -1}, "learning_rate must be positive"),
+        ({"solver": "adam", "learning_rate": -1}, "learning_rate must be a positive number"),
         ({"batch_size": 0}, "batch_size must be"),
+        ({"batch_size": 1.5}, "batch_size must be a whole number >= 1: got 1.5"),
+        ({"max_iter": "many"}, "max_iter must be a whole number >= 1: got 'many'"),
+        ({"max_iter": True}, "max_iter must be a whole number"),
+        ({"tol": None}, "tol must be a positive number: got None"),
+        ({"solver": "adam", "learning_rate": "fast"}, "learning_rate must be a positive number"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False: got 'no'"),
+        ({"seed": -1}, "random_state must be a whole number >= 0 or None: got -1"),
     ],
 )
 def test_settings_refuse_what_they_cannot_use(options, message: str) -> None:

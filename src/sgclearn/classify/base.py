@@ -15,13 +15,14 @@ from sgclearn.classify.fitting import PreparedFit, SolverSettings
 from sgclearn.classify.loss import Link
 from sgclearn.classify.solvers.result import OnIteration
 from sgclearn.classify.threads import blas_threads_for
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.features import Features
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.planner import make_plan
-from sgclearn.propagation.propagate import check_n_hops, check_nodes, check_rows, propagate_product
+from sgclearn.propagation.propagate import check_graph, check_nodes, check_rows, propagate_product
 from sgclearn.propagation.rows import OnHop
 from sgclearn.propagation.source import NodeFeatures
 
@@ -73,11 +74,10 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
 
     def _features(self, X: Any, graph: Graph | None, *, reset: bool) -> NodeFeatures:
         """X checked against the graph and, after the fit, against the features of the fit."""
-        if graph is not None and not isinstance(graph, Graph):
-            raise InputTypeError(
-                f"graph must be a sgclearn.Graph: got {type(graph).__name__}; "
-                "build one with Graph.from_scipy, Graph.from_networkx or Graph.from_edges."
-            )
+        if graph is not None:
+            check_graph(graph)
+        if isinstance(X, Features):
+            X = X.matrix if graph is None else X.align(graph)
         if X is None:
             if graph is None:
                 raise InputError("X may be None only with a graph: got neither; pass graph=.")
@@ -94,7 +94,9 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             if reset:
                 self.n_features_in_ = graph.n_nodes
                 self.uses_identity_ = True
-            return NodeFeatures(None, graph.n_nodes)
+                if hasattr(self, "feature_names_in_"):  # of an earlier fit
+                    del self.feature_names_in_
+            return NodeFeatures(None, graph.n_nodes, self.row_norm if reset else self.row_norm_)
         X = validate_data(
             self,
             X,
@@ -105,7 +107,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         )
         if reset:
             self.uses_identity_ = False
-        features = NodeFeatures(X, row_norm=self.row_norm)
+        features = NodeFeatures(X, row_norm=self.row_norm if reset else self.row_norm_)
         if graph is not None:
             check_rows(features, graph)
         return features
@@ -129,7 +131,18 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         """Plan, form the labelled rows, solve, and keep what was learned."""
         settings = self._settings()
         n_hops = len(coefficients_of(wanted)) - 1
+        if operator is None and n_hops > 0:
+            warnings.warn(
+                f"no graph was given, so {n_hops} hops change nothing and this is plain logistic regression: pass "
+                "graph= to fit, or n_hops=0 if that is meant.",
+                SgclearnWarning,
+                stacklevel=3,
+            )
         counted = sample_weight > 0
+        if not counted.any():
+            raise InputError(
+                "class_weight leaves no labelled node: got zero for every class; give one of them a weight."
+            )
         rows, Y, sample_weight = rows[counted], Y[counted], sample_weight[counted]
         self.plan_ = make_plan(
             operator,
@@ -138,6 +151,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             n_hops,
             Y.shape[1],
             evaluations=settings.iterations if settings.solver != "lbfgs" else 100,
+            predict_all=True,
             plan=self.plan,
             memory_limit=self.memory_limit,
         )
@@ -148,6 +162,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         self.coef_ = np.ascontiguousarray(fit.Theta.T)
         self.intercept_ = fit.b
         self.n_hops_ = n_hops
+        self.row_norm_ = self.row_norm
         self.filter_ = wanted if isinstance(wanted, PolynomialFilter) else None
         self.weight_decay_ = weight_decay
         self.normalization_ = operator.normalization if operator is not None else None
@@ -216,6 +231,3 @@ def check_weight_decay(weight_decay: Any) -> float:
     if not number or not np.isfinite(weight_decay) or weight_decay < 0:
         raise InputError(f"weight_decay must be a number >= 0: got {weight_decay!r}; 0 is no regularisation.")
     return float(weight_decay)
-
-
-__all__ = ["BaseSGC", "check_n_hops", "check_weight_decay"]

@@ -40,7 +40,13 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         """Rows of the labelled nodes and the code of each; sets `classes_`."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        y = column_or_1d(as_labels(y), warn=True)
+        y = as_labels(y)
+        if y.ndim == 2 and y.shape[1] > 1:
+            raise InputError(
+                f"y must have one label a node: got shape {y.shape}; for several labels a node use "
+                "SGCMultilabelClassifier."
+            )
+        y = column_or_1d(y, warn=True)
         if len(y) != features.n_nodes:
             raise InputError(
                 f"y must have one label per row of X: got {len(y):,} labels and {features.n_nodes:,} rows; "
@@ -52,8 +58,8 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.classes_, codes = encode_classes(y, known)
         return np.flatnonzero(known), codes
 
-    def _weights(self, sample_weight: Any, rows: NDArray[np.intp], codes: NDArray[np.intp], n: int) -> Any:
-        weights = check_sample_weight(sample_weight, n, rows)
+    def _class_weighted(self, weights: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Weights of the nodes that are learned from; no other label may count towards a balance."""
         return weights * class_weight_factors(self.class_weight, self.classes_, codes, weights)
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
@@ -89,6 +95,14 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         """
         logits = self._logits(X, graph, nodes)
         return np.asarray(self.classes_[logits.argmax(axis=1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, graph: Graph | None = None) -> float:
+        """Share of the labelled nodes of `y` that are predicted right; unlabelled ones do not count."""
+        y = column_or_1d(as_labels(y))
+        known = labelled_mask(y, self.unlabeled)
+        weights = check_sample_weight(sample_weight, len(y), np.flatnonzero(known))
+        right = self.predict(X, graph)[known] == y[known]
+        return float(np.average(right, weights=weights))
 
     def _transduce(self, features: NodeFeatures, operator: Any) -> None:
         self.transduction_ = self.classes_[self._logits_of(features, operator).argmax(axis=1)]
@@ -241,7 +255,7 @@ class SGCClassifier(SoftmaxPrediction):
         features = self._features(X, graph, reset=True)
         rows, codes = self._labels(y, features)
         operator = self._operator(graph, self.normalization, self.gamma)
-        weights = self._weights(sample_weight, rows, codes, features.n_nodes)
+        weights = self._class_weighted(check_sample_weight(sample_weight, features.n_nodes, rows), codes)
         Y = one_hot(codes, len(self.classes_))
         self._fit_linear(
             features, operator, rows, Y, weights, Softmax, wanted, weight_decay, on_hop, on_iteration

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sgclearn.classify.base import check_weight_decay
 from sgclearn.classify.classifier import SoftmaxPrediction
-from sgclearn.classify.fitting import SolverSettings
-from sgclearn.classify.labels import one_hot
+from sgclearn.classify.fitting import SolverSettings, check_count
+from sgclearn.classify.labels import check_sample_weight, one_hot
 from sgclearn.classify.loss import Softmax
 from sgclearn.classify.search import (
     SCORINGS,
@@ -53,8 +53,8 @@ class SGCClassifierCV(SoftmaxPrediction):
     gamma : float, None, or a sequence of them
     filter : PolynomialFilter, or a sequence of them, optional
         Other polynomials of S to choose among; None in the sequence stands for the powers of `n_hops`.
-    cv : int, splitter or iterable of (train, validation), default 5
-        Folds over the labelled nodes, used where `fit` gets no validation nodes. The indices of an iterable
+    cv : int, splitter or list of (train, validation), default 5
+        Folds over the labelled nodes, used where `fit` gets no validation nodes. The indices of a list
         count labelled nodes in the order of the rows.
     search : {"path", "tpe"}, default "path"
         "tpe" is the search of the paper (needs the extra ``tune``).
@@ -172,7 +172,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         wanted, decays, operators = self._candidates(graph)
         features = self._features(X, graph, reset=True)
         rows, codes = self._labels(y, features)
-        weights = self._weights(sample_weight, rows, codes, features.n_nodes)
+        weights = check_sample_weight(sample_weight, features.n_nodes, rows)
         Y = one_hot(codes, len(self.classes_))
         if validation is None:
             folds = make_folds(codes, self.cv, self.random_state)
@@ -181,8 +181,19 @@ class SGCClassifierCV(SoftmaxPrediction):
             held_out = np.isin(rows, self._validation_nodes(validation, rows, features.n_nodes))
             folds = [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
             learned_from = np.arange(len(rows)) if self.refit_with_validation else folds[0][0]
+        train_weights = [self._class_weighted(weights[train], codes[train]) for train, _ in folds]
         problems = self._problems(
-            features, graph, operators, wanted, rows, Y, weights, folds, settings, min(decays), len(decays)
+            features,
+            graph,
+            operators,
+            wanted,
+            rows,
+            Y,
+            train_weights,
+            folds,
+            settings,
+            min(decays),
+            len(decays),
         )
         total = len(operators) * len(wanted) * len(decays)
         step = on_step or (lambda done, of: None)
@@ -200,7 +211,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             operator,
             rows[learned_from],
             Y[learned_from],
-            weights[learned_from],
+            self._class_weighted(weights[learned_from], codes[learned_from]),
             Softmax,
             best.n_hops if best.filter is None else best.filter,
             best.weight_decay,
@@ -216,8 +227,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             raise InputError(f"search must be 'path' or 'tpe': got {self.search!r}.")
         if self.scoring not in SCORINGS:
             raise InputError(f"scoring must be one of {', '.join(SCORINGS)}: got {self.scoring!r}.")
-        if not self.n_trials >= 1:
-            raise InputError(f"n_trials must be a whole number >= 1: got {self.n_trials!r}.")
+        check_count("n_trials", self.n_trials)
         wanted = self._wanted()
         if self.weight_decay is None:
             decays = list(DEFAULT_DECAYS if self.search == "path" else TPE_BOUNDS)
@@ -278,7 +288,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         wanted: list[Wanted],
         rows: NDArray[np.intp],
         Y: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        train_weights: list[NDArray[np.float64]],
         folds: list[Fold],
         settings: SolverSettings,
         smallest_decay: float,
@@ -287,6 +297,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         """The problems of every operator and filter; for one operator all filters come in one pass."""
         # Formed once, the rows serve every fold, weight decay and number of hops.
         solves = len(wanted) * len(folds) * (self.n_trials if self.search == "tpe" else n_decays)
+        held = len(folds) * (len(wanted) * len(operators) if self.search == "tpe" else 1)
         evaluations = solves * (settings.iterations if settings.solver != "lbfgs" else 100)
         for normalization, gamma in operators:
             operator = None if graph is None else Operator(graph, normalization, gamma)
@@ -297,11 +308,14 @@ class SGCClassifierCV(SoftmaxPrediction):
                 len(coefficients_of(wanted[-1])) - 1,
                 Y.shape[1],
                 evaluations=evaluations,
+                copies=held,
                 plan=self.plan,
                 memory_limit=self.memory_limit,
             )
             for entry, design in build_designs(operator, features, rows, wanted, plan.chosen):
-                problems = FoldProblems(design, Y, weights, folds, settings, smallest_decay, self.scoring)
+                problems = FoldProblems(
+                    design, Y, train_weights, folds, settings, smallest_decay, self.scoring
+                )
                 yield normalization, gamma, entry, problems
 
     def _keep_trials(self, trials: list[Trial], best: Trial) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,18 +45,24 @@ class SolverSettings:
     def __post_init__(self) -> None:
         if self.solver not in SOLVERS:
             raise InputError(f"solver must be one of {', '.join(SOLVERS)}: got {self.solver!r}.")
-        if self.max_iter is not None and not self.max_iter >= 1:
-            raise InputError(f"max_iter must be a whole number >= 1 or None: got {self.max_iter!r}.")
-        if not self.tol > 0:
-            raise InputError(f"tol must be positive: got {self.tol!r}; the default is 1e-10.")
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter)
+        check_count("batch_size", self.batch_size)
+        if not _is_positive(self.tol):
+            raise InputError(f"tol must be a positive number: got {self.tol!r}; the default is 1e-10.")
+        for name in ("fit_intercept", "penalize_intercept"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InputError(f"{name} must be True or False: got {getattr(self, name)!r}.")
+        if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
+            raise InputError(f"random_state must be a whole number >= 0 or None: got {self.seed!r}.")
         if self.learning_rate is not None and self.solver == "lbfgs":
             raise InputError(
                 f"solver='lbfgs' takes no learning_rate: got {self.learning_rate!r}; leave it out or choose 'adam'."
             )
-        if self.learning_rate is not None and not self.learning_rate > 0:
-            raise InputError(f"learning_rate must be positive or None: got {self.learning_rate!r}.")
-        if not self.batch_size >= 1:
-            raise InputError(f"batch_size must be a whole number >= 1: got {self.batch_size!r}.")
+        if self.learning_rate is not None and not _is_positive(self.learning_rate):
+            raise InputError(
+                f"learning_rate must be a positive number: got {self.learning_rate!r}; None is the solver's own."
+            )
 
     @property
     def iterations(self) -> int:
@@ -66,6 +73,21 @@ class SolverSettings:
     def step(self) -> float:
         """The learning rate, for the solvers that have one."""
         return self.learning_rate if self.learning_rate is not None else _DEFAULT_LEARNING_RATE[self.solver]
+
+
+def check_count(name: str, value: Any) -> None:
+    """A whole number >= 1."""
+    if not _is_whole(value) or value < 1:
+        raise InputError(f"{name} must be a whole number >= 1: got {value!r}; leave it out for the default.")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_positive(value: Any) -> bool:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return bool(number and np.isfinite(value) and value > 0)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ def encode_classes(y: NDArray[Any], known: NDArray[np.bool_]) -> tuple[NDArray[A
     if len(classes) < 2:
         raise InputError(
             f"y must name at least two classes among its labelled nodes: got one class, {classes.tolist()[0]!r}; "
-            "label a node of another class."
+            "label a node of another class"
+            + ("." if known.all() else ", or set unlabeled=None if the unlabelled mark (-1) is a class.")
         )
     return classes, codes.ravel()
 

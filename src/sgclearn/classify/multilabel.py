@@ -34,6 +34,8 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
     ----------
     classes_ : ndarray (L,)
         Numbers of the labels, 0 to L - 1.
+    transduction_ : ndarray (n, L)
+        Predicted labels of every node of the training graph.
     coef_, intercept_, plan_, n_iter_, converged_, gradient_ratio_, loss_
         As in `SGCClassifier`, one row of `coef_` a label.
 
@@ -112,6 +114,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         weights = check_sample_weight(sample_weight, features.n_nodes, rows)
         self.classes_ = np.arange(targets.shape[1])
         self._fit_linear(features, operator, rows, targets, weights, Sigmoid, wanted, weight_decay)
+        self.transduction_ = (self._logits_of(features, operator) > 0).astype(np.int64)
         return self
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:

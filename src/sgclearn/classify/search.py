@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,7 +48,7 @@ class FoldProblems:
         self,
         design: Design,
         Y: Array,
-        sample_weight: Array,
+        train_weights: Sequence[Array],
         folds: Sequence[Fold],
         settings: SolverSettings,
         smallest_decay: float,
@@ -57,10 +57,14 @@ class FoldProblems:
         self.scoring = scoring
         looser = replace(settings, tol=max(settings.tol, SEARCH_TOL))
         self.problems: list[tuple[PreparedFit, Design, Array]] = []
-        for train, validation in folds:
-            prepared = PreparedFit(
-                design.subset(train), Y[train], sample_weight[train], Softmax, looser, smallest_decay
-            )
+        for (train, validation), weights in zip(folds, train_weights, strict=True):
+            # A sample of weight zero is no sample: it must not enter the statistics of a scaling either.
+            train, weights = train[weights > 0], weights[weights > 0]
+            if len(train) == 0:
+                raise InputError(
+                    "every fold must train on a label with a positive weight: got zeros only in one."
+                )
+            prepared = PreparedFit(design.subset(train), Y[train], weights, Softmax, looser, smallest_decay)
             self.problems.append((prepared, prepared.view(design.subset(validation)), Y[validation]))
         self.starts: list[Array | None] = [None] * len(folds)
 
@@ -129,12 +133,14 @@ def search_tpe(
 
 def make_folds(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
     """Stratified folds over the labelled samples; fewer than asked for where no class has that many labels."""
-    if isinstance(cv, Iterable):
-        folds = [(np.asarray(train), np.asarray(validation)) for train, validation in cv]
-    elif hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         folds = list(cv.split(np.zeros(len(codes)), codes))
+    elif isinstance(cv, list | tuple):
+        folds = [(_samples(train, len(codes)), _samples(part, len(codes))) for train, part in cv]
     else:
         folds = _stratified(codes, cv, seed)
+    if not folds:
+        raise InputError("cv must have at least one fold: got an empty list.")
     for train, validation in folds:
         if len(train) == 0 or len(validation) == 0:
             raise InputError(
@@ -145,9 +151,25 @@ def make_folds(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]
     return folds
 
 
+def _samples(part: Any, n_samples: int) -> NDArray[np.intp]:
+    """Numbers of labelled samples, from numbers or a mask."""
+    array = np.asarray(part)
+    if array.dtype == bool and array.shape == (n_samples,):
+        return np.flatnonzero(array)
+    in_range = array.size == 0 or 0 <= array.min() <= array.max() < n_samples
+    if array.ndim != 1 or not (array.dtype.kind in "iu" or array.size == 0) or not in_range:
+        raise InputError(
+            f"a fold must name labelled nodes by their place among the {n_samples} labelled ones, 0 first: "
+            f"got {part!r}."
+        )
+    return array.astype(np.intp)
+
+
 def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
     if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
-        raise InputError(f"cv must be a whole number >= 2, a splitter or a list of folds: got {cv!r}.")
+        raise InputError(
+            f"cv must be a whole number >= 2, a splitter or a list of (train, validation) folds: got {cv!r}."
+        )
     largest = int(np.bincount(codes).max())
     if largest < 2:
         raise InputError(

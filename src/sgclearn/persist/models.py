@@ -9,7 +9,7 @@ The entries of the header besides those of `sgclearn.persist.container`:
     The arguments of its constructor. A value that JSON does not have is an object with one key: ``{"float":
     "nan"}``, ``{"pairs": [[key, value], ...]}`` for a dictionary, ``{"polynomial": ...}`` for a filter.
 ``fitted``
-    What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``normalization_``, ``gamma_``,
+    What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``row_norm_``, ``normalization_``, ``gamma_``,
     ``uses_graph_``, ``uses_identity_``, ``n_features_in_``, where there are any ``feature_names_in_``) and how
     the fit ended (``weight_decay_``, ``n_iter_``, ``converged_``, ``gradient_ratio_``, ``loss_``).
 ``classes``
@@ -41,6 +41,7 @@ ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
 FITTED = (
     "n_hops_",
     "filter_",
+    "row_norm_",
     "weight_decay_",
     "normalization_",
     "gamma_",

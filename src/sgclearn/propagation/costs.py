@@ -22,6 +22,7 @@ from sgclearn.propagation.source import NodeFeatures
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
+_MOST = 1e15
 _ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit indices
 _BUILD_BYTES = 32  # more for every entry of a block of S while its values are put together
 _LBFGS_VECTORS = 45  # L-BFGS keeps twenty pairs of vectors of the size of the weights
@@ -103,7 +104,8 @@ class CostModel:
 
     def _spread(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of the counts over the columns of every row of S."""
-        return np.asarray(self.pattern @ counts + self.loops * counts, dtype=np.float64)
+        spread = np.asarray(self.pattern @ counts + self.loops * counts, dtype=np.float64)
+        return np.minimum(spread, _MOST)  # walks of a thousand hops are more than a float can count
 
     def right_first(self, sets: NodeSets) -> Estimate:
         """`B_0 (B_1 (... (B_{K-1} X)))`: feature columns move, hop by hop, over nested sets of nodes."""
@@ -179,8 +181,16 @@ class CostModel:
         estimate.hold(blocks + copied * (_ENTRY_BYTES if reached.is_sparse else 8) + vectors)
         return estimate
 
-    def solve(self, estimate: Estimate, n_classes: int, evaluations: int) -> None:
-        """Add the solver's products with the rows, in the row space where they are fewer than columns."""
+    def predict_memory(self, n_classes: int) -> float:
+        """Bytes that predicting every node takes: all of S while it is built, and C columns of nodes."""
+        stored = float(self.lengths.sum()) if self.hops else 0.0
+        return stored * (_ENTRY_BYTES + _BUILD_BYTES) + 3.0 * self.features.n_nodes * n_classes * 8
+
+    def solve(self, estimate: Estimate, n_classes: int, evaluations: int, copies: int = 1) -> None:
+        """Add the solver's products with the rows, in the row space where they are fewer than columns.
+
+        `copies` is how many problems over (parts of) the rows are held at the same time, as folds are.
+        """
         Z = estimate.result
         used_columns = min(self.d, Z.entries)
         if Z.count < used_columns:
@@ -193,7 +203,7 @@ class CostModel:
             estimate.nanoseconds += evaluations * self.d * n_classes * _LBFGS_NS
             workspace = Z.entries * (_ENTRY_BYTES if Z.is_sparse else 8)
         weights = float(_LBFGS_VECTORS) * self.d * n_classes * 8
-        estimate.hold(Z.memory + workspace + weights)
+        estimate.hold(Z.memory + copies * workspace + weights)
 
     def _features_at(self, nodes: NDArray[np.intp]) -> RowsSize:
         entries = float(self._widths[0][nodes].sum())

@@ -88,10 +88,12 @@ def make_plan(
     n_classes: int,
     *,
     evaluations: int = 100,
+    copies: int = 1,
+    predict_all: bool = False,
     plan: str = "auto",
     memory_limit: int | float | str | None = None,
 ) -> Plan:
-    """Estimate every plan and choose the fastest that fits. Cost: O(K nnz), like propagating one column.
+    """Estimate every plan and choose the fastest that fits. Cost: O(K nnz), like propagating two columns.
 
     Parameters
     ----------
@@ -103,6 +105,10 @@ def make_plan(
     n_hops, n_classes : int
     evaluations : int
         How often the solver is expected to multiply by the rows and by their transpose.
+    copies : int
+        How many problems over the rows are held at the same time.
+    predict_all : bool
+        Whether every node is predicted afterwards, whose memory then counts too.
     plan : str
         "auto", or the name of the plan to use.
     memory_limit : int, str or None
@@ -113,8 +119,10 @@ def make_plan(
     limit = memory_limit_bytes(memory_limit)
     model, estimates = _estimate_rows(operator, features, rows, n_hops)
     for estimate in estimates.values():
-        model.solve(estimate, n_classes, evaluations)
+        model.solve(estimate, n_classes, evaluations, copies)
     estimates["implicit"] = model.implicit(n_classes, evaluations)
+    for estimate in estimates.values():
+        estimate.hold(model.predict_memory(n_classes) if predict_all else 0.0)
     costs = tuple(
         PlanCost(name, e.madds, e.nanoseconds * 1e-9, int(e.peak), e.peak <= limit)
         for name, e in estimates.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,13 @@ from scipy import sparse
 
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.filters import PolynomialFilter, coefficients_of
+from sgclearn.graph import Graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
 from sgclearn.propagation.planner import plan_rows
 from sgclearn.propagation.polynomial import Terms
 from sgclearn.propagation.rows import OnHop, propagated_rows
 from sgclearn.propagation.source import NodeFeatures
-
-if TYPE_CHECKING:
-    from sgclearn.graph import Graph
 
 DEFAULT_N_HOPS = 2
 _OUTPUTS = ("auto", "dense", "sparse")
@@ -86,6 +84,7 @@ def propagate(
     """
     if output not in _OUTPUTS:
         raise InputError(f"output must be 'auto', 'dense' or 'sparse': got {output!r}.")
+    check_graph(graph)
     wanted = check_filter(filter, n_hops)
     n_hops = len(coefficients_of(wanted)) - 1
     features = NodeFeatures(X, graph.n_nodes, row_norm)
@@ -139,6 +138,15 @@ def propagate_product(
     H = features.matmul(V, None if everything else sets[-1])
     total = Terms(coefficients, sets, nodes).forward(hop_blocks(operator, sets, np.float64), H)
     return np.asarray(total, dtype=np.float64)
+
+
+def check_graph(graph: Any) -> None:
+    """A `Graph`, or an error that says how to make one."""
+    if not isinstance(graph, Graph):
+        raise InputTypeError(
+            f"graph must be a sgclearn.Graph: got {type(graph).__name__}; "
+            "build one with Graph.from_scipy, Graph.from_networkx or Graph.from_edges."
+        )
 
 
 def check_n_hops(n_hops: Any) -> int:

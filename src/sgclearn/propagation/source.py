@@ -11,6 +11,7 @@ from scipy import sparse
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.propagation.products import multiply
 
+_LARGEST = 1e150
 ROW_NORMS = (None, "l1", "l2")
 
 
@@ -130,12 +131,15 @@ def _canonical(X: Any) -> Any:
 
 
 def _check_finite(values: NDArray[Any]) -> None:
-    # One pass: the sum is finite unless an entry is not (or it overflows: then look closer).
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(values.sum(dtype=np.float64))
-    if suspicious and not np.isfinite(values).all():
+    # Without a temporary array; NaN goes through both, infinity is the one or the other.
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if np.isnan(values.max(initial=0.0)) or not np.isfinite(largest):
         kind = "NaN" if np.isnan(values).any() else "infinity"
         raise InputError(f"X must be finite: got {kind}; fill or drop such values before (see impute=).")
+    if largest > _LARGEST:
+        raise InputError(
+            f"X must be of a size that can be squared: got {largest:.3g}; scale the features or mend that value."
+        )
 
 
 def _inverse_norms(X: Any, row_norm: str) -> NDArray[Any]:
