@@ -296,7 +296,8 @@ class SGCClassifierCV(SoftmaxPrediction):
     ) -> Iterator[tuple[str, float | None, Wanted, FoldProblems]]:
         """The problems of every operator and filter; for one operator all filters come in one pass."""
         # Formed once, the rows serve every fold, weight decay and number of hops.
-        solves = len(wanted) * len(folds) * (self.n_trials if self.search == "tpe" else n_decays)
+        a_fold = self.n_trials if self.search == "tpe" else n_decays
+        solves = len(wanted) * len(folds) * a_fold
         held = len(folds) * (len(wanted) * len(operators) if self.search == "tpe" else 1)
         evaluations = solves * (settings.iterations if settings.solver != "lbfgs" else 100)
         for normalization, gamma in operators:
@@ -314,7 +315,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             )
             for entry, design in build_designs(operator, features, rows, wanted, plan.chosen):
                 problems = FoldProblems(
-                    design, Y, train_weights, folds, settings, smallest_decay, self.scoring
+                    design, Y, train_weights, folds, settings, smallest_decay, a_fold, self.scoring
                 )
                 yield normalization, gamma, entry, problems
 

@@ -20,10 +20,11 @@ from sgclearn.classify.solvers import (
 )
 from sgclearn.classify.solvers.result import OnIteration
 from sgclearn.errors import InputError
-from sgclearn.propagation.design import Design
+from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
 SOLVERS = ("lbfgs", "adam", "sgd")
+_EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
 _DEFAULT_ITERATIONS = {"lbfgs": 1000, "adam": 100, "sgd": 100}
 _DEFAULT_LEARNING_RATE = {"lbfgs": 0.0, "adam": 0.2, "sgd": 1.0}
 
@@ -112,6 +113,8 @@ class PreparedFit:
     settings : SolverSettings
     smallest_decay : float
         The smallest weight decay that will be asked for; the row space serves only positive ones.
+    solves : int
+        How many weight decays will be asked for.
     """
 
     def __init__(
@@ -122,13 +125,18 @@ class PreparedFit:
         link: type[Link],
         settings: SolverSettings,
         smallest_decay: float,
+        solves: int = 1,
     ) -> None:
         self.Y, self.sample_weight, self.link, self.settings = Y, sample_weight, link, settings
         self.scaling = fit_scaling(design, settings.scale)
         self.scaled: Design = design if self.scaling is None else ScaledDesign(design, self.scaling)
         # Adam is not rotation-invariant and its start lies outside the span: it needs the columns themselves.
         reducible = settings.solver == "lbfgs" and smallest_decay > 0
-        self.space: RowSpace | None = row_space(self.scaled) if reducible else None
+        evaluations = _EVALUATIONS * solves
+        self.space: RowSpace | None = row_space(self.scaled, Y.shape[1], evaluations) if reducible else None
+        # L-BFGS is for large dense samples: elsewhere its bookkeeping costs more than the products it saves.
+        is_dense = isinstance(design, ExplicitDesign) and not design.is_sparse
+        self.newton_first = smallest_decay > 0 and (self.space is not None or not is_dense)
         self.samples: Design = self.scaled if self.space is None else self.space.samples
 
     def solve(
@@ -151,7 +159,7 @@ class PreparedFit:
                 start,
                 tol=settings.tol,
                 max_iter=settings.iterations,
-                newton_first=self.space is not None,
+                newton_first=self.newton_first,
                 on_iteration=on_iteration,
             )
         rng = np.random.default_rng(settings.seed)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.classify.scaling import ScaledDesign, used_columns
+from sgclearn.propagation.costs import row_space_pays
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
@@ -47,8 +48,11 @@ class RowSpace:
         return ExplicitDesign(design.matmul(self.weights(np.eye(self.basis.shape[1]))))
 
 
-def row_space(design: Design) -> RowSpace | None:
-    """The row space of an explicit design with fewer rows than used columns, else None.
+def row_space(design: Design, n_classes: int = 1, evaluations: float = np.inf) -> RowSpace | None:
+    """The row space of an explicit design where that makes the solver faster, else None.
+
+    `evaluations` is how many products with the samples the solver is expected to need: many rows are not worth
+    factorising for a few. With more rows than used columns there is nothing to gain.
 
     Rank-revealing: singular values below `max(m, d) eps` times the largest are dropped.
     Cost: O(m^2 d) once.
@@ -59,7 +63,8 @@ def row_space(design: Design) -> RowSpace | None:
     n_samples, n_columns = design.shape
     columns = used_columns(design)
     n_used = n_columns if columns is None else len(columns)
-    if n_samples >= n_used:
+    entries = float(base.Z.nnz if base.is_sparse else base.Z.size)
+    if not row_space_pays(n_samples, n_used, entries, base.is_sparse, n_classes, evaluations):
         return None
     Z = _dense(base.Z, columns)
     if isinstance(design, ScaledDesign):

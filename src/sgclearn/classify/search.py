@@ -52,6 +52,7 @@ class FoldProblems:
         folds: Sequence[Fold],
         settings: SolverSettings,
         smallest_decay: float,
+        solves: int,
         scoring: str,
     ) -> None:
         self.scoring = scoring
@@ -64,7 +65,9 @@ class FoldProblems:
                 raise InputError(
                     "every fold must train on a label with a positive weight: got zeros only in one."
                 )
-            prepared = PreparedFit(design.subset(train), Y[train], weights, Softmax, looser, smallest_decay)
+            prepared = PreparedFit(
+                design.subset(train), Y[train], weights, Softmax, looser, smallest_decay, solves
+            )
             self.problems.append((prepared, prepared.view(design.subset(validation)), Y[validation]))
         self.starts: list[Array | None] = [None] * len(folds)
 

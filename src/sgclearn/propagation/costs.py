@@ -27,6 +27,7 @@ _ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit ind
 _BUILD_BYTES = 32  # more for every entry of a block of S while its values are put together
 _LBFGS_VECTORS = 45  # L-BFGS keeps twenty pairs of vectors of the size of the weights
 _LBFGS_NS = 100.0  # what one of its iterations costs a weight, besides the products
+_NEWTON_NS = 20.0  # the same for a conjugate gradient step inside Newton's method
 NodeSets = list[NDArray[np.intp]]
 
 
@@ -62,6 +63,21 @@ class Estimate:
     def hold(self, size: float) -> None:
         """Note that so many bytes are held at the same time."""
         self.peak = max(self.peak, size)
+
+
+def row_space_pays(
+    n_rows: float, n_columns: float, entries: float, is_sparse: bool, n_classes: int, evaluations: float
+) -> bool:
+    """Whether a solver is faster in the space that the rows span than over their columns.
+
+    `n_columns` counts those with an entry, `entries` the stored ones, `evaluations` the expected products.
+    """
+    if n_rows >= n_columns or not np.isfinite(evaluations):
+        return n_rows < n_columns
+    price, vectors = (SPARSE_DENSE_NS, _NEWTON_NS) if is_sparse else (DENSE_DENSE_NS, _LBFGS_NS)
+    over_columns = evaluations * n_classes * (2.0 * entries * price + n_columns * vectors)
+    factorise = 4.0 * n_rows**2 * n_columns * FACTORISE_NS
+    return factorise + 2.0 * evaluations * n_rows**2 * n_classes * DENSE_DENSE_NS < over_columns
 
 
 class CostModel:
@@ -170,7 +186,7 @@ class CostModel:
         blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in self.sets])
         reached = self._features_at(self.sets[-1])
         times = 2.0 * evaluations * n_classes
-        estimate.nanoseconds += evaluations * self.d * n_classes * _LBFGS_NS
+        estimate.nanoseconds += evaluations * self.d * n_classes * _NEWTON_NS
         estimate.add(times * sum(entries), SPARSE_DENSE_NS)
         estimate.add(times * reached.entries, SPARSE_DENSE_NS if reached.is_sparse else DENSE_DENSE_NS)
         in_place = len(self.sets[-1]) == self.features.n_nodes and self.features.dtype == np.float64
@@ -193,14 +209,16 @@ class CostModel:
         """
         Z = estimate.result
         used_columns = min(self.d, Z.entries)
-        if Z.count < used_columns:
+        if row_space_pays(Z.count, used_columns, Z.entries, Z.is_sparse, n_classes, evaluations):
             estimate.add(4.0 * Z.count**2 * used_columns, FACTORISE_NS)
             estimate.add(2.0 * evaluations * Z.count**2 * n_classes, DENSE_DENSE_NS)
             workspace = 3 * Z.count * used_columns * 8
         else:
             price = SPARSE_DENSE_NS if Z.is_sparse else DENSE_DENSE_NS
             estimate.add(2.0 * evaluations * Z.entries * n_classes, price)
-            estimate.nanoseconds += evaluations * self.d * n_classes * _LBFGS_NS
+            estimate.nanoseconds += (
+                evaluations * self.d * n_classes * (_NEWTON_NS if Z.is_sparse else _LBFGS_NS)
+            )
             workspace = Z.entries * (_ENTRY_BYTES if Z.is_sparse else 8)
         weights = float(_LBFGS_VECTORS) * self.d * n_classes * 8
         estimate.hold(Z.memory + copies * workspace + weights)
