@@ -43,10 +43,13 @@ lint: $(STAMPS)/test $(STAMPS)/lint  ## ruff, mypy --strict, and the import cont
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(STAMPS)/core  ## the measurement behind the default n_hops and weight_decay
+bench: $(STAMPS)/test  ## measurements: reading edges, Lanczos against dense, the default n_hops and weight_decay
+	@$(BIN)/python benchmarks/read_edges.py
+	@$(BIN)/python benchmarks/spectrum.py
 	@$(BIN)/python benchmarks/defaults.py
 
 docs: $(STAMPS)/docs  ## the documentation with its gallery, warnings are errors, in docs/_build/html
+	@rm -rf docs/api  # pages of names that are gone would stay
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "Built: docs/_build/html/index.html"
 

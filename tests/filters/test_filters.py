@@ -118,6 +118,21 @@ def test_response_is_the_filter_in_the_spectral_domain(filter_) -> None:
     np.testing.assert_allclose(filter_.apply(X, operator), expected, atol=1e-10)
 
 
+@given(
+    graphs_with_features(directed=False),
+    st.sampled_from([("sym", 0.0), ("sym", 0.35), ("sym", 1.0), ("cheby", None)]),
+    st.sampled_from(FILTERS),
+)
+@settings(max_examples=60)
+def test_filtering_is_multiplication_by_the_response_on_random_graphs(drawn, choice, filter_) -> None:
+    graph, X = drawn
+    operator = Operator(graph, *choice)
+    frequencies, U = np.linalg.eigh(np.eye(graph.n_nodes) - operator.matrix().toarray())
+    expected = U @ (filter_.response(frequencies)[:, None] * (U.T @ X))
+    scale = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(filter_.apply(X, operator), expected, atol=1e-10 * scale)
+
+
 @pytest.mark.parametrize(
     ("filter_", "total"),
     [
