@@ -155,7 +155,7 @@ def test_impute_makes_a_missing_string_a_category() -> None:
 
 def test_impute_missing_string_unseen_at_learning_gives_zeros_and_a_warning() -> None:
     encoding = Encoding.learn(pa.table({"city": ["Bern", "Graz"]}), impute="zero")
-    with pytest.warns(SgclearnWarning, match=r"'city' has 1 values .* None"):
+    with pytest.warns(SgclearnWarning, match=r"'city' has 1 value .* None"):
         np.testing.assert_array_equal(encoding.apply(pa.table({"city": ["Graz", None]})), [[0, 1], [0, 0]])
 
 
@@ -177,6 +177,20 @@ def test_missing_values_of_new_nodes_are_refused_without_impute() -> None:
 def test_infinite_values_name_the_column() -> None:
     with pytest.raises(InputError, match=r"column 'b' holds 2 infinite values"):
         Encoding.learn(pa.table({"a": [1.0, 2.0], "b": [np.inf, -np.inf]}), impute="mean")
+
+
+def test_values_whose_squares_overflow_name_the_column() -> None:
+    with pytest.raises(InputError, match=r"column 'b' holds -1e\+151; give the column in another unit"):
+        Encoding.learn(pa.table({"a": [1e150], "b": [-1e151]}))
+
+
+def test_text_among_numbers_is_refused_and_text_alone_is_not() -> None:
+    with pytest.raises(InputError, match=r"'a' has 2 numbers and 'x' in row 1 \(counted from 0\)"):
+        Encoding.learn(pa.table({"a": ["1", "x", "-2.5e3", None]}), impute="mean")
+    assert Encoding.learn(pa.table({"a": ["1", "x", "y"]})).n_features == 3
+    assert Encoding.learn(pa.table({"a": ["1", "2"]})).names == ("a=1", "a=2")
+    assert Encoding.learn(pa.table({"a": ["01", "02", "x"]})).n_features == 3
+    assert Encoding.learn(pa.table({"a": pa.array(["1", "2", "x"]).dictionary_encode()})).n_features == 3
 
 
 def test_values_beyond_float32_are_infinite_in_a_float32_encoding() -> None:
@@ -265,7 +279,7 @@ def test_very_sparse_results_are_csr(n_rows: int, table: object, expected: bool)
 def test_sparse_result_of_new_rows_is_sparse_and_warns() -> None:
     table = pa.table({"word": [f"w{j:02}" for j in range(40)]})
     encoding = Encoding.learn(table)
-    with pytest.warns(SgclearnWarning, match="'word' has 1 values"):
+    with pytest.warns(SgclearnWarning, match="'word' has 1 value "):
         matrix = encoding.apply(pa.table({"word": ["w07", "new"]}))
     assert isinstance(matrix, csr_array)
     np.testing.assert_array_equal(matrix.toarray(), [np.eye(40)[7], np.zeros(40)])

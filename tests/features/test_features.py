@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -174,7 +176,7 @@ def test_frame_of_another_type_is_refused() -> None:
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        ([1, None], "column 'id' has 1 missing values in 2 rows"),
+        ([1, None], "column 'id' has 1 missing value in 2 rows"),
         ([0.5, 1.0], "0.5"),
         ([True, False], "column 'id' holds bool"),
         ([7, 7], r"features must have one row for each id.*7"),
@@ -274,8 +276,41 @@ def test_matrix_must_be_finite(wrap: type, bad: float) -> None:
         Features.from_matrix(wrap(X), names=["a", "b", "c"])
 
 
-def test_matrix_whose_sum_overflows_is_finite_all_the_same() -> None:
-    assert Features.from_matrix(np.full((2, 2), 1e308)).matrix.max() == 1e308
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_matrix_whose_squares_overflow_names_the_column(form: Callable[..., object]) -> None:
+    X = np.full((2, 2), 1e150)
+    assert Features.from_matrix(form(X)).matrix.max() == 1e150
+    X[1, 1] = -1e200
+    with pytest.raises(InputError, match=r"squares are finite: column 'q' holds -1e\+200"):
+        Features.from_matrix(form(X), names=["p", "q"])
+    assert Features.from_matrix(np.float32([[3e38]])).matrix.dtype == np.float32
+
+
+def test_matrix_names_are_made_when_they_are_asked_for() -> None:
+    wide = csr_array(([1.0], ([0], [9_999_999])), shape=(1, 10_000_000))
+    features = Features.from_matrix(wide)
+    assert "names" not in vars(features)
+    small = Features.from_matrix(np.eye(2))
+    assert small.names == ("x0", "x1")
+    assert small.names is small.names
+    assert pickle.loads(pickle.dumps(Features.from_matrix(np.eye(2)))).names == ("x0", "x1")
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        small.nope  # noqa: B018
+
+
+def test_matrix_of_absurd_width_is_refused() -> None:
+    with pytest.raises(InputError, match="at most 10,000,000 columns: got 10,000,001; check the largest"):
+        Features.from_matrix(csr_array((1, 10_000_001)))
+
+
+def test_align_says_that_ids_differ_in_zeros_or_in_type() -> None:
+    features = Features.from_matrix(np.eye(2), ids=["07", "x"])
+    with pytest.raises(InputError, match=r"first is 7 \(it differs from '07' only in leading zeros"):
+        features.align(Graph.from_edges([(7, 7)], nodes=[7]))
+    with pytest.raises(
+        InputError, match=r"first is 'a' \(it is text, and the known ids are numbers such as 5"
+    ):
+        Features.from_matrix([[1.0]], ids=[5]).align(Graph.from_edges([("a", "a")]))
 
 
 @pytest.mark.parametrize("X", [np.ones(3), np.ones((2, 2, 2)), np.ones((0, 2)), np.ones((2, 0))])
@@ -294,7 +329,7 @@ def test_matrix_must_hold_numbers() -> None:
 def test_matrix_ids_and_names_must_have_its_size() -> None:
     with pytest.raises(InputError, match="2 rows and 3 ids"):
         Features.from_matrix(np.ones((2, 2)), ids=[1, 2, 3])
-    with pytest.raises(InputError, match="2 feature columns: got 1 names"):
+    with pytest.raises(InputError, match="2 feature columns: got 1 name;"):
         Features.from_matrix(np.ones((2, 2)), names=["a"])
 
 
@@ -339,7 +374,7 @@ def test_align_takes_integers_and_their_spelling_for_the_same_id() -> None:
     integers = Features.from_matrix(X, ids=[12, 7])
     np.testing.assert_array_equal(integers.align(path_graph("7", "12")), [[2], [1]])
     unusual = Features.from_matrix(X, ids=["12", "007"])
-    with pytest.raises(InputError, match=r"1 of 2 nodes have none, the first is 7"):
+    with pytest.raises(InputError, match=r"1 of 2 nodes has none, the first is 7"):
         unusual.align(path_graph(7, 12))
 
 

@@ -80,8 +80,8 @@ def test_labels_leave_out_unlabelled_rows(values: list[object], kept: list[objec
     ("arguments", "message"),
     [
         ((["a", "b", "a"], [1, 2, 3]), r"labels must have one row for each id.*'a'"),
-        ((["a", "b"], [1]), "2 ids and 1 values"),
-        ((["a", "b"], [1, 2], ["train"]), "2 ids and 1 splits"),
+        ((["a", "b"], [1]), "2 ids and 1 value;"),
+        ((["a", "b"], [1, 2], ["train"]), "2 ids and 1 split;"),
         ((["a", "b"], [1, 2], ["train", "dev"]), r"got 'dev' in row 1"),
         ((["a", "b"], [1, 2], ["train", None]), r"the one in row 1 .* has none"),
         ((["a", "b"], [1, 2], ["", "test"]), r"the one in row 0 .* has none"),
@@ -131,7 +131,7 @@ def test_labels_are_frozen() -> None:
 
 
 def test_labels_repr_counts() -> None:
-    assert repr(Labels(["a", "b"], [1, 1])) == "Labels(2 nodes, 1 classes)"
+    assert repr(Labels(["a", "b"], [1, 1])) == "Labels(2 nodes, 1 class)"
     assert (
         repr(Labels(["a", "b"], [1, 2], ["val", "val"]))
         == "Labels(2 nodes, 2 classes, 0 train, 2 val, 0 test)"
@@ -213,7 +213,7 @@ def test_labels_file_without_header_has_the_split_third(tmp_path: Path) -> None:
     assert labels.values.tolist() == [3, 4]
     assert labels.splits is not None
     assert labels.splits.tolist() == ["train", "test"]
-    with pytest.raises(DataFileError, match="got 'learn' in row 0"):
+    with pytest.raises(DataFileError, match="got 'learn' in line 1"):
         read_labels(write(tmp_path, "1,3,learn\n2,4,check\n"))
 
 
@@ -232,6 +232,33 @@ def test_labels_file_with_empty_integer_labels(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "id,label\na,1\nb,\nc,5\n"))
     assert labels.values.tolist() == [1, 5]
     assert labels.ids.tolist() == ["a", "c"]
+
+
+def test_labels_file_with_one_candidate_needs_no_name(tmp_path: Path) -> None:
+    assert read_labels(write(tmp_path, "id,topic\na,x\nb,y\n")).values.tolist() == ["x", "y"]
+    both = read_labels(write(tmp_path, "id,topic,part\na,x,train\nb,y,val\n"))
+    assert both.values.tolist() == ["x", "y"]
+    assert both.splits is not None
+    named = read_labels(write(tmp_path, "id,topic,year\na,x,1\nb,y,2\n"), label_column="year")
+    assert named.values.tolist() == [1, 2]
+    assert named.splits is None
+
+
+def test_labels_file_may_have_fractions_among_words(tmp_path: Path) -> None:
+    assert read_labels(write(tmp_path, "id,label\na,1.5\nb,x\n")).values.tolist() == ["1.5", "x"]
+    assert Labels(["a", "b"], ["1.5", "2.5"]).values.tolist() == ["1.5", "2.5"]
+
+
+def test_labels_frame_with_two_candidates_asks_for_the_column() -> None:
+    with pytest.raises(InputError, match="got 'topic', 'year'; name the one with label_column="):
+        Labels.from_frame(pa.table({"id": ["a", "b"], "topic": ["x", "y"], "year": [1, 2]}))
+
+
+def test_labels_say_that_ids_differ_in_zeros() -> None:
+    with pytest.raises(
+        InputError, match=r"1 of 1 id is not in it, the first is '07' \(it differs from 7 only"
+    ):
+        Labels(["07"], [1]).align(Graph.from_edges([(7, 8)], nodes=[7, 8]))
 
 
 def test_labels_file_columns_can_be_named(tmp_path: Path) -> None:
@@ -256,9 +283,20 @@ def test_labels_file_parquet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,label\na,1\na,2\n", r"labels\.csv: .*'a'"),
-        ("id,label,split\na,1,train\nb,2,dev\n", r"labels\.csv: .*got 'dev' in row 1"),
-        ("id,label,split\na,1,train\nb,2,\n", r"labels\.csv: every label must have a split"),
+        (
+            "id,label\na,1\n\na,2\n",
+            r"labels\.csv: labels must have one row for each id: got 'a' again in line 4 \(1 r",
+        ),
+        ("id,label\na,1.5\nb,2\n", r"label column 'label': got the fraction 1\.5 in line 2"),
+        ("id,label\n", r"labels\.csv .*it has a header and no rows"),
+        ("id,topic,year\na,x,1\nb,y,2\n", r"got 'topic', 'year'; name the one with label_column="),
+        ("id,topic,year,split\na,x,1,train\nb,y,2,val\n", r"got 'topic', 'year'; .*--label-column"),
+        ("id,p,q,r\na,x,1,2\nb,y,2,3\n", r"got 'p', 'q', 'r'; name the one"),
+        ("id,label,split\na,1,train\nb,2,dev\n", r"labels\.csv: .*got 'dev' in line 3"),
+        (
+            "id,label,split\na,1,train\nb,2,\n",
+            r"labels\.csv: every label must have a split: the one in line 3 has none",
+        ),
         ("id,label\na,\nb,\n", r"at least one label"),
         ("id,label\na,1\n,2\n", r"column 'id' has 1 missing"),
         ("", "empty"),

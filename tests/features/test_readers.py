@@ -83,6 +83,35 @@ def test_csv_missing_values_name_file_column_and_choices(tmp_path: Path) -> None
     np.testing.assert_array_equal(features.matrix, [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]])
 
 
+def test_csv_numbers_with_a_text_cell_are_refused(tmp_path: Path) -> None:
+    rows = [f"n{i},{i}.5" for i in range(8)]
+    path = write(tmp_path, "\n".join(["id,x", *rows, "n8,abc", "n9,", ""]))
+    with pytest.raises(
+        DataFileError, match=r"features\.csv: .*column 'x' has 8 numbers and 'abc' in line 10; mend"
+    ):
+        read_features(path)
+    whole = read_features(write(tmp_path, "\n".join(["id,x", *rows, ""]), "old.csv"))
+    with pytest.raises(DataFileError, match=r"'x' must hold numbers .*got 'abc' in line 10; mend the cell"):
+        read_features(path, encoding=whole.encoding)
+
+
+def test_csv_with_a_repeated_id_or_no_rows_says_where(tmp_path: Path) -> None:
+    path = write(tmp_path, "id,x\na,1\nb,2\na,3\n")
+    with pytest.raises(
+        DataFileError, match=r"one row for each id: got 'a' again in line 4 \(1 repeat\); remove it"
+    ):
+        read_features(path)
+    with pytest.raises(DataFileError, match="it has a header and no rows"):
+        read_features(write(tmp_path, "id,x\n"))
+
+
+def test_csv_missing_text_says_what_impute_does(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataFileError, match=r"--impute on the command line.*a missing text a category of its own"
+    ):
+        read_features(write(tmp_path, "id,s\na,u\nb,\n"))
+
+
 def test_csv_of_new_nodes_is_encoded_as_the_old_one(tmp_path: Path) -> None:
     old = read_features(write(tmp_path, "id,code,x\n1,01,5\n2,A,6\n3,2,7\n4,,8\n"), impute="mean")
     assert old.names == ("code=01", "code=2", "code=A", "code=<missing>", "x")
@@ -95,7 +124,7 @@ def test_csv_of_new_nodes_is_encoded_as_the_old_one(tmp_path: Path) -> None:
 
 def test_csv_of_new_nodes_with_an_unknown_category_warns(tmp_path: Path) -> None:
     old = read_features(write(tmp_path, CSV))
-    with pytest.warns(SgclearnWarning, match="'venue' has 1 values"):
+    with pytest.warns(SgclearnWarning, match="'venue' has 1 value "):
         new = read_features(
             write(tmp_path, "id,year,venue,open\n13,1,ACL,true\n", "new.csv"), encoding=old.encoding
         )
@@ -175,6 +204,13 @@ def test_npz_of_arrays(tmp_path: Path, key: str) -> None:
     np.testing.assert_array_equal(features.matrix, X)
 
 
+def test_npz_of_scipy_may_have_ids_beside_it(tmp_path: Path) -> None:
+    X = sp.csr_array(np.eye(2))
+    parts = {"indices": X.indices, "indptr": X.indptr, "data": X.data, "shape": X.shape, "format": b"csr"}
+    np.savez(tmp_path / "x.npz", **parts, ids=["b", "a"])
+    assert ids_of(read_features(tmp_path / "x.npz")) == ["b", "a"]
+
+
 def test_npz_of_csr_parts_with_narrow_indices(tmp_path: Path) -> None:
     X = sp.csr_array(np.array([[0, 2, 0], [1, 0, 3]], dtype=np.uint8))
     np.savez(
@@ -227,7 +263,7 @@ def test_npz_that_is_none_is_refused(tmp_path: Path) -> None:
     broken[200:400] = bytes(200)
     for content in (b"", b"no archive", whole[:-100], bytes(broken), pickle.dumps([1, 2])):
         path.write_bytes(content)
-        with pytest.raises(DataFileError, match=r"x\.npz must be an npz archive of plain numbers"):
+        with pytest.raises(DataFileError, match=r"x\.npz must be a whole npz file of plain arrays"):
             read_features(path)
 
 
@@ -242,6 +278,11 @@ def test_svmlight_packed(tmp_path: Path) -> None:
     path = tmp_path / "f.svm.gz"
     path.write_bytes(gzip.compress(b"1 1:0.5\n"))
     np.testing.assert_array_equal(read_features(path).matrix.toarray(), [[0.5]])
+
+
+def test_svmlight_with_an_absurd_column_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match=r"f\.svm: features must have at most 10,000,000 columns"):
+        read_features(write(tmp_path, "1 1:0.5 2000000000:2\n", "f.svm"))
 
 
 def test_svmlight_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_self_loops_are_kept_dropped_or_refused() -> None:
     assert Graph.from_edges(edges).n_self_loops == 1
     dropped = Graph.from_edges(edges, weights=[2, 3], self_loops="drop")
     assert dense(dropped) == [[0, 3], [3, 0]]
-    with pytest.raises(InputError, match="1 self-loops, the first at 'a'"):
+    with pytest.raises(InputError, match="1 self-loop, the first at 'a'"):
         Graph.from_edges(edges, self_loops="error")
     assert Graph.from_edges([("a", "b")], self_loops="error").n_edges == 1
 

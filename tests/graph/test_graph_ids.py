@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.graph import Graph, NodeIds
 from sgclearn.graph.encode import encode_ids
+from sgclearn.graph.hints import spelling_hint
 from sgclearn.graph.ids import as_ids, usual_integers
 
 
@@ -71,17 +72,33 @@ def test_tuples_and_mixed_types_are_ids() -> None:
 
 
 def test_unknown_endpoint_is_named() -> None:
-    with pytest.raises(InputError, match=r"got 'x' in edge 1 \(1 such edges\)"):
+    with pytest.raises(InputError, match=r"got 'x' in edge 1 \(1 such edge\)"):
         Graph.from_edges(["a", "b"], ["b", "x"], nodes=["a", "b"])
     with pytest.raises(InputError, match="got 12 in edge 0"):
         Graph.from_edges([12, 5], [5, 6], nodes=[5, 6])
 
 
 def test_unknown_id_is_named() -> None:
-    with pytest.raises(InputError, match=r"one of the 2 nodes: got 'c' \(1 of 2 are unknown\)"):
+    with pytest.raises(InputError, match=r"one of the 2 nodes: got 'c' \(1 of 2 unknown\)"):
         Graph.from_edges(["a"], ["b"]).positions(["a", "c"])
     with pytest.raises(InputError, match="got 7"):
         Graph.from_edges([0], [1]).positions([7])
+
+
+def test_unknown_id_that_differs_in_zeros_or_type_is_hinted_at() -> None:
+    for asked, nodes, hint in [
+        ("032", [7, 32], r"\(it differs from 32 only in leading zeros: write ids alike everywhere\)"),
+        (32, ["032", "07"], r"\(it differs from '032' only in leading zeros"),
+        ("7", ["032", "07"], r"\(it differs from '07' only in leading zeros"),
+        ("ann", [7, 32], r"\(it is text, and the known ids are numbers such as 7\)"),
+        (5, ["ann", "bob"], r"\(it is a number, and the known ids are text such as 'ann'\)"),
+    ]:
+        with pytest.raises(InputError, match=hint):
+            NodeIds(nodes).positions([asked])
+    with pytest.raises(InputError, match=r"got '032' in edge 0 \(1 such edge\) \(it differs from 32"):
+        Graph.from_edges(["032"], ["7"], nodes=[7, 32])
+    for asked, known in [("x", ["a"]), (9, [7, 32]), ((1, 2), ["a"]), ("x", ["a", 3]), ("x", [])]:
+        assert spelling_hint(asked, NodeIds(known)) == ""
 
 
 @pytest.mark.parametrize("nodes", [["a", "b", "a"], [4, 9, 4], [(1, 2), "x", (1, 2)], [1, True]])

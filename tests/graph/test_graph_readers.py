@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def test_read_edges_among_given_nodes(write: Callable[..., Path]) -> None:
     graph = read_edges(path, nodes=["c", "x", "b", "a"])
     assert graph.degrees().tolist() == [1, 0, 2, 1]
     assert read_edges(path, nodes=NodeIds(["c", "x", "b", "a"])) == graph
-    with pytest.raises(DataFileError, match=r"edges\.csv .* 2 nodes: got 'c' in line 2 \(1 such rows\)"):
+    with pytest.raises(DataFileError, match=r"edges\.csv .* 2 nodes: got 'c' in line 2 \(1 such row\)"):
         read_edges(path, nodes=["b", "a"])
     with pytest.raises(DataFileError, match="got '9' in line 2"):
         read_edges(write("1,2\n9,2\n"), nodes=[1, 2])
@@ -81,19 +82,48 @@ def test_read_edges_header_that_cannot_be_told_is_asked_for(write: Callable[...,
 def test_read_edges_missing_endpoint_is_named_by_its_line(
     write: Callable[..., Path], text: str, line: int
 ) -> None:
-    with pytest.raises(DataFileError, match=rf"got nothing in line {line} \(1 such rows\)"):
+    with pytest.raises(DataFileError, match=rf"got nothing in line {line} \(1 such row\)"):
         read_edges(write(text))
 
 
 @pytest.mark.parametrize(
     ("cell", "message"),
-    [("", "a weight in column"), ("heavy", "numbers in its weight column"), ("-2", "negative")],
+    [
+        ("", r"edges\.csv must have a weight in column"),
+        ("heavy", r"numbers in its weight column 'weight': got 'heavy' in line 3; mend the cell"),
+        ("-2", r"edges\.csv: .*negative.*got -2\.0 for the edge 'b' -> 'c' in line 3 \(1 such edge\)"),
+    ],
 )
 def test_read_edges_weight_that_is_none_is_refused(
     write: Callable[..., Path], cell: str, message: str
 ) -> None:
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(DataFileError, match=message) as caught:
         read_edges(write(f"source,target,weight\na,b,1\nb,c,{cell}\n"))
+    assert "conver" not in str(caught.value)
+
+
+def test_read_edges_weights_that_differ_name_the_file(write: Callable[..., Path]) -> None:
+    path = write("source,target,weight\na,b,1\nb,a,2\n")
+    with pytest.raises(DataFileError, match=r"edges\.csv: an edge must have one weight: got 1 and 2"):
+        read_edges(path)
+
+
+def test_read_edges_dates_as_weights_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "edges.parquet"
+    days = pa.array([datetime.date(2024, 2, 29)])
+    pq.write_table(pa.table({"src": ["a"], "dst": ["b"], "weight": days}), path)
+    with pytest.raises(DataFileError, match="got '2024-02-29' in row 1"):
+        read_edges(path)
+
+
+def test_read_edges_large_integers_are_weights(write: Callable[..., Path]) -> None:
+    graph = read_edges(write(f"source,target,weight\na,b,{2**53 + 1}\n"))
+    assert graph.degrees().tolist() == [2.0**53, 2.0**53]
+
+
+def test_read_edges_hints_at_ids_that_differ_in_zeros(write: Callable[..., Path]) -> None:
+    with pytest.raises(DataFileError, match=r"got '032' in line 2 \(1 such row\) \(it differs from 32 only"):
+        read_edges(write("u,v\n032,7\n"), nodes=[7, 32])
 
 
 @pytest.mark.parametrize(
@@ -153,6 +183,10 @@ def test_read_edges_npz_of_scipy(tmp_path: Path) -> None:
     assert read_edges(path, nodes=["a", "b", "c"]).ids.tolist() == ["a", "b", "c"]
     assert not read_edges(path, weight=False).is_weighted
     assert read_edges(path, directed=True).directed
+    with pytest.raises(
+        DataFileError, match=r"A\.npz .*got 3 rows in the file and 2 ids from nodes= \(the rows of the f"
+    ):
+        read_edges(path, nodes=["a", "b"])
 
 
 def test_read_edges_npz_of_edges(tmp_path: Path) -> None:
@@ -258,10 +292,16 @@ def test_read_edges_graphml_defaults_prefixes_and_integers(write: Callable[..., 
         (graphml(value="much"), r"numbers as 'cost': got 'much' \(line 8\)"),
         (graphml(inside="<g:hyperedge/>"), "hyperedge"),
         (graphml(inside='<g:edge source="7"/>'), "attribute target in every edge"),
-        (graphml(inside='<g:edge source="7" target="99"/>'), "got '99' in edge 2"),
+        (
+            graphml(inside='<g:edge source="7" target="99"/>'),
+            "got '99' in edge 2 .*add it as a node to the file, or",
+        ),
         (graphml(inside='<g:node id="7"/>'), "given once"),
         (graphml()[:-30], "could not be parsed"),
         ("", "could not be parsed"),
+        (graphml().replace("UTF-8", "no-such-code"), "could not be parsed"),
+        (graphml().replace("UTF-8", "shift_jis"), "could not be parsed"),
+        (graphml(value="-2"), r"g\.graphml: weights must be finite and not negative"),
     ],
 )
 def test_read_edges_graphml_that_is_wrong_is_refused(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -53,9 +54,9 @@ def test_extend_counts_new_edges_given_both_ways_once() -> None:
 
 def test_extend_refuses_known_and_unknown_ids() -> None:
     graph = Graph.from_edges([("a", "b")])
-    with pytest.raises(InputError, match=r"new_ids must not be in the graph yet: got 'b' \(1 are in it\)"):
+    with pytest.raises(InputError, match=r"new_ids must not be in the graph yet: got 'b' \(1 known id\)"):
         graph.extend(["b"], ["c"], new_ids=["b", "c"])
-    with pytest.raises(InputError, match="got 'x' in edge 0"):
+    with pytest.raises(InputError, match=r"got 'x' in edge 0 .*add the node to new_ids=, or remove the edge"):
         graph.extend(["b"], ["x"], new_ids=["c"])
     with pytest.raises(InputError, match="given once"):
         graph.extend([], [], new_ids=["c", "c"])
@@ -128,6 +129,15 @@ def test_save_npz_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pyt
         GRAPHS[1].save_npz(path)
     assert Graph.load_npz(path) == GRAPHS[0]
     assert [file.name for file in tmp_path.iterdir()] == ["g.npz"]
+
+
+def test_load_npz_leaves_other_arrays_packed(tmp_path: Path) -> None:
+    path = tmp_path / "g.npz"
+    GRAPHS[0].save_npz(path)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.npy", b"no array at all")
+    assert Graph.load_npz(path) == GRAPHS[0]
+    assert read_edges(path) == GRAPHS[0]
 
 
 def test_load_npz_refuses_foreign_later_and_damaged_files(tmp_path: Path) -> None:

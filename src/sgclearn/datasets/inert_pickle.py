@@ -89,7 +89,9 @@ class _Unpickler(pickle.Unpickler):
         try:
             return _ADMITTED[module, name]
         except KeyError:
-            raise DataFileError(f"a Planetoid file must need numpy arrays only, got {module}.{name}") from None
+            raise DataFileError(
+                f"a Planetoid file must need numpy arrays only, got {module}.{name}"
+            ) from None
 
 
 def read_pickle(path: Path) -> Any:

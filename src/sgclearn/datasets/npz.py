@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sgclearn.datasets.dataset import LabelledGraph
 from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
+from sgclearn.tables.archives import load_arrays
 
 
 def embedded_arrays(path: str) -> dict[str, NDArray[Any]]:
@@ -53,6 +54,9 @@ def _unpacked(counts: NDArray[np.uint16], planes: NDArray[np.uint8], width: int)
     return sp.csr_array((np.ones(len(columns)), columns, starts), shape=(len(counts), width))
 
 
+_KEYS = ("x_shape", "x_indptr", "x_indices", "x_data", "edges", "y", "class_names")
+
+
 def _lines_of(path: Path) -> tuple[str, ...]:
     with lzma.open(path, "rt", encoding="utf-8") as stream:
         return tuple(stream.read().splitlines())
@@ -69,14 +73,14 @@ def read_npz(path: Path, vocabulary: Path | None = None) -> LabelledGraph:
         Names of the features, one a line, xz-compressed.
     """
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            indices, indptr = (arrays[key].astype(np.int32) for key in ("x_indices", "x_indptr"))
-            parts = (arrays["x_data"].astype(np.float64), indices, indptr)
-            X = sp.csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
-            X.check_format(full_check=True)
-            graph = Graph.from_edges(arrays["edges"].astype(np.int64), n_nodes=X.shape[0])
-            y = arrays["y"].astype(np.int64)
-            classes = tuple(arrays["class_names"].tolist())
+        arrays = load_arrays(path, _KEYS)
+        indices, indptr = (arrays[key].astype(np.int32) for key in ("x_indices", "x_indptr"))
+        parts = (arrays["x_data"].astype(np.float64), indices, indptr)
+        X = sp.csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
+        X.check_format(full_check=True)
+        graph = Graph.from_edges(arrays["edges"].astype(np.int64), n_nodes=X.shape[0])
+        y = arrays["y"].astype(np.int64)
+        classes = tuple(arrays["class_names"].tolist())
         words = None if vocabulary is None else _lines_of(vocabulary)
     except Exception as error:  # a damaged archive can fail in many ways, all of them the file's fault
         raise DataFileError(

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sgclearn.errors import InputError
 from sgclearn.graph.ids import NodeIds, as_ids
 
 
 def index_ids(ids: Iterable[Any], what: str) -> NodeIds:
     """Index the ids of rows; a repeated, missing or unusable id is an error that says whose it is."""
-    try:
-        return NodeIds(as_ids(ids, "ids"))
-    except InputError as error:
-        raise InputError(f"{what} must have one row for each id: {error}") from error
+    return NodeIds(as_ids(ids, f"ids of {what}"), once=f"{what} must have one row for each id")

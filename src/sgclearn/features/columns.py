@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.tables.messages import RowError, counted
 
 Impute = Literal["mean", "median", "zero"]
 Kind = Literal["number", "category"]
+
+# Products of values beyond this leave the range of float64, and with them every loss and gradient.
+LARGEST = np.float64(1e150)
+# A number in its usual spelling; 007 is a code.
+_NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 IMPUTE_CHOICES: tuple[Impute, ...] = ("mean", "median", "zero")
 
@@ -53,10 +59,12 @@ class ColumnEncoding:
     def numbers(self, column: Any, dtype: DTypeLike) -> NDArray[Any]:
         """Values of a number column, missing ones filled: shape (n,), all finite."""
         if column_kind(self.name, column) != "number":
-            raise InputError(
-                f"feature column {self.name!r} must hold numbers as in the data that the encoding was "
-                f"learned from: got {column.type}; convert the column."
-            )
+            expected = f"feature column {self.name!r} must hold numbers as in the data that the encoding was "
+            text = as_text(column)
+            row = first_text(text)
+            if row is None:
+                raise InputError(f"{expected}learned from: got {column.type}; convert the column.")
+            raise RowError(f"{expected}learned from: got {text[row].as_py()!r}", row, "; mend the cell.")
         values = finite_or_missing(self.name, column, dtype)
         missing = np.isnan(values)
         if self.fill is None:
@@ -76,15 +84,16 @@ class ColumnEncoding:
             )
         text = as_text(column)
         if impute is None:
-            refuse_missing(self.name, text.null_count)
+            refuse_missing(self.name, text.null_count, is_text=True)
         found = pc.index_in(text, value_set=pa.array(self.categories, type=pa.large_string()))
         codes: NDArray[np.int64] = pc.fill_null(found, -1).to_numpy().astype(np.int64)
         unknown = np.flatnonzero(codes < 0)
         if unknown.size:
             first = text[int(unknown[0])].as_py()
+            them = "it" if unknown.size == 1 else "them"
             warnings.warn(
-                f"feature column {self.name!r} has {unknown.size} values that the encoding does not know "
-                f"(the first is {first!r}): all categories of that column are 0 for them.",
+                f"feature column {self.name!r} has {counted(unknown.size, 'value')} that the encoding does not know "
+                f"(the first is {first!r}): all categories of that column are 0 for {them}.",
                 SgclearnWarning,
                 stacklevel=2,
             )
@@ -142,19 +151,58 @@ def finite_or_missing(name: str, column: Any, dtype: DTypeLike) -> NDArray[Any]:
     n_infinite = int(np.count_nonzero(np.isinf(values)))
     if n_infinite:
         raise InputError(
-            f"features must be finite: column {name!r} holds {n_infinite} infinite values; "
+            f"features must be finite: column {name!r} holds {counted(n_infinite, 'infinite value')}; "
             "replace them or drop the column."
         )
+    huge = np.flatnonzero(np.abs(values) > LARGEST)
+    if huge.size:
+        raise too_large(name, float(values[huge[0]]))
     return values
 
 
-def refuse_missing(name: str, n_missing: int) -> None:
-    """Refuse missing cells; the error names the choices."""
+def too_large(name: str, value: float) -> InputError:
+    """Give the error for a number whose square is beyond float64."""
+    return InputError(
+        f"features must lie within {LARGEST:g}, so that their squares are finite: column {name!r} holds {value:g}; "
+        "give the column in another unit, or drop it."
+    )
+
+
+def refuse_missing(name: str, n_missing: int, *, is_text: bool = False) -> None:
+    """Refuse missing cells; the error names the choices and, for text, what all of them do."""
     if n_missing:
+        them = "it" if n_missing == 1 else "them"
+        becomes = ", which makes a missing text a category of its own" if is_text else ""
         raise InputError(
-            f"features must not be missing: column {name!r} has {n_missing} missing values; fill them, or "
-            'choose impute="mean", "median" or "zero" (--impute on the command line).'
+            f"features must not be missing: column {name!r} has {counted(n_missing, 'missing value')}; fill {them}, "
+            f'or choose impute="mean", "median" or "zero" (--impute on the command line){becomes}.'
         )
+
+
+def first_text(text: Any) -> int | None:
+    """Number of the first row of a text column that spells no number; None if all spell one."""
+    import pyarrow.compute as pc
+
+    row = pc.index(pc.match_substring_regex(text, _NUMBER), False).as_py()
+    return None if row < 0 else int(row)
+
+
+def refuse_mixture(name: str, text: Any) -> None:
+    """Refuse a column of numbers that a few other cells turned into text."""
+    import pyarrow.compute as pc
+
+    n_numbers = pc.sum(pc.match_substring_regex(text, _NUMBER)).as_py() or 0
+    n_cells = len(text) - text.null_count
+    row = first_text(text)
+    # All of them: somebody chose text for them. Few of them: words like any other.
+    if row is None or 2 * n_numbers < n_cells:
+        return
+    raise RowError(
+        f"a feature column must hold numbers or text: column {name!r} has {counted(n_numbers, 'number')} and "
+        f"{text[row].as_py()!r}",
+        row,
+        "; mend or empty the cell, or, if its values are categories, write all of them as text such as 'v1'.",
+    )
 
 
 def learn_fill(name: str, values: NDArray[Any], impute: Impute | None) -> float | None:
@@ -175,11 +223,14 @@ def learn_fill(name: str, values: NDArray[Any], impute: Impute | None) -> float 
 
 def learn_categories(name: str, column: Any, max_categories: int, impute: Impute | None) -> ColumnEncoding:
     """Categories of a string column, sorted, so that the order of the rows has no say."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     text = as_text(column)
+    if not pa.types.is_dictionary(column.type):
+        refuse_mixture(name, text)
     if impute is None:
-        refuse_missing(name, text.null_count)
+        refuse_missing(name, text.null_count, is_text=True)
     values = sorted(value for value in pc.unique(text).to_pylist() if value is not None)
     if len(values) > max_categories:
         raise InputError(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.features.columns import as_text, column_kind
+from sgclearn.tables.messages import counted
 
 # Column names that are taken for the id, in this order.
 ID_NAMES = ("id", "node", "node_id", "name", "key")
@@ -134,8 +135,8 @@ def _without(table: Any, name: str) -> tuple[Any, NDArray[Any]]:
     column = table.column(name)
     if column.null_count:
         raise InputError(
-            f"every row must have an id: column {name!r} has {column.null_count} missing values in "
-            f"{table.num_rows} rows; fill them or drop the rows."
+            f"every row must have an id: column {name!r} has {counted(column.null_count, 'missing value')} in "
+            f"{counted(table.num_rows, 'row')}; fill them or drop the rows."
         )
     if types.is_integer(column.type) or types.is_floating(column.type):
         ids = column.to_numpy()

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError
 from sgclearn.features.alignment import index_ids
 from sgclearn.features.frames import as_arrow, index_is_id, is_pandas, named_id, split_ids
+from sgclearn.graph.hints import spelling_hint
+from sgclearn.tables.messages import RowError, counted
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
@@ -63,12 +65,13 @@ class Labels:
         for name, array in (("values", values), ("splits", splits)):
             if array is not None and array.size != ids.size:
                 raise InputError(
-                    f"labels must have one of {name} for each id: got {ids.size} ids and {array.size} "
-                    f"{name}; give both in the same order."
+                    f"labels must have one of {name} for each id: got {counted(ids.size, 'id')} and "
+                    f"{counted(array.size, name[:-1])}; give both in the same order."
                 )
         if not labelled.any():
             raise InputError(
-                f"labels must hold at least one label: got {ids.size} rows without one; label some nodes."
+                f"labels must hold at least one label: got {counted(ids.size, 'row')} without one; label some "
+                "nodes."
             )
         kept = {"ids": ids[labelled], "values": values[labelled]}
         kept["values"].flags.writeable = kept["ids"].flags.writeable = False
@@ -79,11 +82,12 @@ class Labels:
             object.__setattr__(self, field, array)
 
     def __repr__(self) -> str:
-        n_classes = len(set(self.values.tolist()))
+        nodes = counted(self.ids.size, "node")
+        classes = counted(len(set(self.values.tolist())), "class", "classes")
         if self.splits is None:
-            return f"Labels({self.ids.size} nodes, {n_classes} classes)"
+            return f"Labels({nodes}, {classes})"
         counts = [f"{np.count_nonzero(self.splits == split)} {split}" for split in ("train", "val", "test")]
-        return f"Labels({self.ids.size} nodes, {n_classes} classes, {', '.join(counts)})"
+        return f"Labels({nodes}, {classes}, {', '.join(counts)})"
 
     @classmethod
     def from_frame(
@@ -104,7 +108,7 @@ class Labels:
             Column with the id; found as in `Features.from_frame`, else the first column.
         label_column : str, optional
             Column with the class; by default the first of label, labels, class, target, y (in any case),
-            else the first column that is neither id nor split.
+            else the only column that is neither id nor split.
         split_column : str, optional
             Column with train, val or test; by default one named split, set or subset, else the third of
             three if such a word is in it.
@@ -133,6 +137,8 @@ class Labels:
         splits = None if split is None else _objects(table.column(split).to_pylist())
         if splits is not None and not is_split and not any(_word(value) in SPLIT_WORDS for value in splits):
             splits = None
+            if label_column is None and _named([label], LABEL_NAMES) is None:
+                raise _which_label(table.column_names)
         return cls(ids, _class_values(label, table.column(label)), splits)
 
     def align(self, graph: Graph, which: Split | None = None) -> NDArray[Any]:
@@ -170,8 +176,9 @@ class Labels:
         if unknown.size:
             first = self.ids[unknown[:1]].tolist()[0]
             raise InputError(
-                f"every label must belong to a node of the graph: {unknown.size} of {self.ids.size} ids are "
-                f"not in it, the first is {first!r}; drop their rows, or add the nodes."
+                f"every label must belong to a node of the graph: {unknown.size:,} of "
+                f"{counted(self.ids.size, 'id')} {'is' if unknown.size == 1 else 'are'} not in it, the first is "
+                f"{first!r}{spelling_hint(first, graph.node_ids)}; drop their rows, or add the nodes."
             )
         return positions
 
@@ -200,6 +207,9 @@ def choose_columns(
     split = split_column or _named([name for name in names if name != label_column], SPLIT_NAMES)
     rest = [name for name in names if name != split]
     label = label_column or _named(rest, LABEL_NAMES) or next(iter(rest), None)
+    named = label_column is not None or _named(rest, LABEL_NAMES) is not None
+    if not named and len(rest) > (1 if split else 2):
+        raise _which_label(rest)
     if label is None:
         raise InputError(
             f"labels must have a column besides the id and the split: got {', '.join(names) or 'none'}; add "
@@ -208,6 +218,14 @@ def choose_columns(
     if split is None and len(names) == 2:
         return label, next(name for name in names if name != label), False
     return label, split, split is not None
+
+
+def _which_label(names: Iterable[str]) -> InputError:
+    shown = ", ".join(map(repr, names))
+    return InputError(
+        f"labels must be in a column called label, labels, class, target or y, or in the only column besides id "
+        f"and split: got {shown}; name the one with label_column= (--label-column on the command line)."
+    )
 
 
 def _named(names: list[str], words: Iterable[str]) -> str | None:
@@ -263,13 +281,15 @@ def _as_splits(splits: Iterable[Any], labelled: NDArray[np.bool_]) -> NDArray[An
     words = [_word(value) for value in listed]
     for row, word in enumerate(words):
         if word == "" and row < labelled.size and labelled[row]:
-            raise InputError(
-                f"every label must have a split: the one in row {row} (counted from 0) has none; write "
-                "train, val or test, or leave the label empty too."
+            raise RowError(
+                "every label must have a split: the one",
+                row,
+                " has none; write train, val or test, or leave the label empty too.",
             )
         if word and word not in SPLIT_WORDS:
-            raise InputError(
-                f"a split must be train, val, valid, validation or test: got {listed[row]!r} in row {row} "
-                "(counted from 0); correct it, or name the split column with split_column=."
+            raise RowError(
+                f"a split must be train, val, valid, validation or test: got {listed[row]!r}",
+                row,
+                "; correct it, or name the split column with split_column= (--split-column on the command line).",
             )
     return _objects([SPLIT_WORDS.get(word) for word in words])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import zipfile
 import zlib
 from collections.abc import Iterable
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, load_npz
+from scipy.sparse import csr_array
 
 from sgclearn.errors import DataFileError, InputError, InputTypeError
 from sgclearn.features.columns import Impute
@@ -19,8 +19,10 @@ from sgclearn.features.frames import ID_NAMES, named_id
 from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES, Labels, choose_columns
 from sgclearn.features.table import Features
 from sgclearn.tables import TableFile, open_table
+from sgclearn.tables.archives import array_names, load_arrays, load_matrix
 from sgclearn.tables.columns import id_column as usual_ids
 from sgclearn.tables.columns import mark_missing
+from sgclearn.tables.messages import RowError
 
 SVMLIGHT_SUFFIXES = (".svm", ".svmlight", ".libsvm")
 CSR_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
@@ -80,6 +82,7 @@ def read_features(
     path = Path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
     kind = suffixes[-1] if suffixes else ""
+    file = None
     try:
         if kind == ".npz" or kind in SVMLIGHT_SUFFIXES:
             _refuse_table_options(
@@ -90,13 +93,14 @@ def read_features(
             path, delimiter=delimiter, header=header, header_words=_header_words(ID_NAMES, id_column)
         )
         table, id_column = _read_columns(file, id_column, encoding)
+        _refuse_no_rows(file, table)
         return Features.from_frame(
             table, id_column, impute=impute, max_categories=max_categories, encoding=encoding
         )
     except DataFileError:
         raise
     except (InputError, InputTypeError) as error:
-        raise DataFileError(f"{path}: {error}") from error
+        raise _in_file(path, file, error) from error
 
 
 def _header_words(known: Iterable[str], *named: Any) -> frozenset[str]:
@@ -144,6 +148,7 @@ def read_labels(
     path = Path(path)
     known = (*ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES)
     words = _header_words(known, id_column, label_column, split_column)
+    file = None
     try:
         file = open_table(path, delimiter=delimiter, header=header, header_words=words)
         names = list(file.names)
@@ -154,13 +159,51 @@ def read_labels(
         label, split, is_split = choose_columns(rest, label_column, split_column)
         wanted = [name for name in (id_name, label, split) if name is not None]
         table = file.read(wanted, text_columns=wanted)
+        _refuse_no_rows(file, table)
+        if file.is_text:
+            _refuse_fractions(file, label, table.column(label))
         for name in (id_name, label):
             table = table.set_column(wanted.index(name), name, usual_ids(table.column(name)))
-        return Labels.from_frame(table, id_name, label_column=label, split_column=split if is_split else None)
+        return Labels.from_frame(
+            table,
+            id_name,
+            # A guess stays one: whether the other column is a split is seen only in its cells.
+            label_column=label_column if split is not None and not is_split else label,
+            split_column=split if is_split else None,
+        )
     except DataFileError:
         raise
     except InputError as error:
-        raise DataFileError(f"{path}: {error}") from error
+        raise _in_file(path, file, error) from error
+
+
+def _in_file(path: Path, file: TableFile | None, error: Exception) -> DataFileError:
+    """Name the file, and the line where the fault is in one row."""
+    if isinstance(error, RowError) and file is not None:
+        return DataFileError(f"{path}: {error.at(file.line(error.row))}")
+    return DataFileError(f"{path}: {error}")
+
+
+def _refuse_no_rows(file: TableFile, table: Any) -> None:
+    if table.num_rows == 0:
+        raise DataFileError(
+            f"{file.path} must have one row a node: it has a header and no rows; add them, or check the path."
+        )
+
+
+def _refuse_fractions(file: TableFile, name: str, column: Any) -> None:
+    """Refuse measurements for labels; whoever means them as names of classes writes them as such."""
+    values = [cell.as_py() for cell in column]
+    try:
+        numbers = [None if value is None else float(value) for value in values]
+    except ValueError:
+        return
+    for row, number in enumerate(numbers):
+        if number is not None and isfinite(number) and not number.is_integer():
+            raise DataFileError(
+                f"{file.path} must have classes in its label column {name!r}: got the fraction {values[row]} in "
+                f"{file.line(row)}; make classes of the numbers, or write text such as 'v{values[row]}'."
+            )
 
 
 def _refuse_table_options(**options: Any) -> None:
@@ -217,33 +260,27 @@ def _restore_strings(file: TableFile, table: Any, encoding: Encoding | None) -> 
 
 
 def _read_npz(path: Path) -> Features:
+    keys = array_names(path)
+    is_scipy, is_csr = {"format", "shape"} <= set(keys), set(CSR_KEYS) <= set(keys)
+    dense = next((key for key in ("X", "features") if key in keys), None)
+    if not is_scipy and not is_csr and dense is None:
+        raise DataFileError(
+            f"{path} must hold a matrix of scipy.sparse.save_npz, or X, features, or {', '.join(CSR_KEYS)}: got "
+            f"{', '.join(keys) or 'nothing'}; save it under one of these names."
+        )
+    parts = () if is_scipy else CSR_KEYS if is_csr else (str(dense),)
+    arrays = load_arrays(path, {*parts, "ids", "names"})
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            keys = list(archive.files)
-            ids = archive["ids"] if "ids" in keys else None
-            names = archive["names"].tolist() if "names" in keys else None
-            if {"format", "shape"} <= set(keys):
-                X: Any = load_npz(path)
-            elif set(CSR_KEYS) <= set(keys):
-                X = _csr_of(*(archive[key] for key in CSR_KEYS))
-            elif "X" in keys or "features" in keys:
-                X = archive["X" if "X" in keys else "features"]
-            else:
-                raise DataFileError(
-                    f"{path} must hold a matrix of scipy.sparse.save_npz, or X, features, or "
-                    f"{', '.join(CSR_KEYS)}: got {', '.join(keys) or 'nothing'}; save it under one of these "
-                    "names."
-                )
-    except FileNotFoundError:
-        raise _not_there(path) from None
+        if is_scipy:
+            X = load_matrix(path)
+        else:
+            X = _csr_of(*(arrays[part] for part in CSR_KEYS)) if is_csr else arrays[str(dense)]
+        names = arrays["names"].tolist() if "names" in arrays else None
     except DataFileError:
         raise
-    # What numpy and scipy raise for a file that is cut short, is no archive, or holds pickled objects.
-    except (OSError, ValueError, EOFError, KeyError, TypeError, AttributeError, zlib.error) as error:
-        raise _unreadable(path, "an npz archive of plain numbers", error) from error
-    except zipfile.BadZipFile as error:
-        raise _unreadable(path, "an npz archive of plain numbers", error) from error
-    return Features.from_matrix(X, ids, names)
+    except (ValueError, TypeError, IndexError) as error:
+        raise _unreadable(path, "an npz archive with the parts of a csr matrix", error) from error
+    return Features.from_matrix(X, arrays.get("ids"), names)
 
 
 def _csr_of(data: Any, indices: Any, indptr: Any, shape: Any) -> csr_array:
@@ -261,7 +298,7 @@ def _read_svmlight(path: Path) -> Features:
         X, _ = load_svmlight_file(os.fspath(path))
     except FileNotFoundError:
         raise _not_there(path) from None
-    except (OSError, ValueError, EOFError, zlib.error) as error:
+    except (OSError, ValueError, OverflowError, EOFError, zlib.error) as error:
         raise _unreadable(path, "svmlight text (target column:value ...)", error) from error
     return Features.from_matrix(X)
 

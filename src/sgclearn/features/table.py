@@ -12,12 +12,17 @@ from scipy.sparse import csr_array, issparse
 
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.features.alignment import index_ids
-from sgclearn.features.columns import Impute
+from sgclearn.features.columns import LARGEST, Impute, too_large
 from sgclearn.features.encoding import Encoding, Matrix
 from sgclearn.features.frames import split_ids
+from sgclearn.graph.hints import spelling_hint
+from sgclearn.tables.messages import counted
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph, NodeIds
+
+# An index this large in a sparse file is a slip or an attack: weights and names of its columns would fill the memory.
+MOST_COLUMNS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,24 +55,24 @@ class Features:
 
     matrix: Matrix
     ids: NDArray[Any] | None = None
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(default_factory=tuple)
     encoding: Encoding | None = None
     _index: NodeIds | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         matrix = _as_matrix(self.matrix)
         n_rows, n_columns = matrix.shape
-        names = tuple(self.names) or tuple(f"x{column}" for column in range(n_columns))
-        if len(names) != n_columns:
+        names = tuple(self.names)
+        if names and len(names) != n_columns:
             raise InputError(
-                f"names must name each of the {n_columns} feature columns: got {len(names)} names; leave "
-                "them out or give one a column."
+                f"names must name each of the {counted(n_columns, 'feature column')}: got "
+                f"{counted(len(names), 'name')}; leave them out or give one a column."
             )
         index = None if self.ids is None else index_ids(self.ids, "features")
         if index is not None and len(index) != n_rows:
             raise InputError(
-                f"features must have one id a row: got {n_rows} rows and {len(index)} ids; give both in the "
-                "same order."
+                f"features must have one id a row: got {counted(n_rows, 'row')} and "
+                f"{counted(len(index), 'id')}; give both in the same order."
             )
         _check_finite(matrix, names)
         ids = None if index is None else index.values
@@ -76,6 +81,15 @@ class Features:
         frozen = {"matrix": _read_only(matrix), "ids": ids, "names": names, "_index": index}
         for name, value in frozen.items():
             object.__setattr__(self, name, value)
+        if not names:
+            object.__delattr__(self, "names")  # made by __getattr__ when somebody asks
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "names":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        names = tuple(f"x{column}" for column in range(self.matrix.shape[1]))
+        object.__setattr__(self, "names", names)
+        return names
 
     def __repr__(self) -> str:
         n_rows, n_columns = self.matrix.shape
@@ -85,7 +99,7 @@ class Features:
         else:
             shown = ", ".join(repr(value) for value in self.ids[:3].tolist())
             ids = f"ids {shown}{', ...' if self.ids.size > 3 else ''}"
-        return f"Features({n_rows} rows, {n_columns} columns, {kind}, {ids})"
+        return f"Features({counted(n_rows, 'row')}, {counted(n_columns, 'column')}, {kind}, {ids})"
 
     @classmethod
     def from_matrix(
@@ -194,8 +208,9 @@ class Features:
         if self._index is None:
             if self.matrix.shape[0] != graph.n_nodes:
                 raise InputError(
-                    f"features without ids must have one row a node: got {self.matrix.shape[0]} rows and "
-                    f"{graph.n_nodes} nodes; give the ids of the rows."
+                    f"features without ids must have one row a node: got "
+                    f"{counted(self.matrix.shape[0], 'row')} and {counted(graph.n_nodes, 'node')}; give the ids of "
+                    "the rows."
                 )
             return self.matrix
         rows = self._index.lookup(graph.ids)
@@ -203,8 +218,9 @@ class Features:
         if missing.size:
             first = graph.ids[missing[:1]].tolist()[0]
             raise InputError(
-                f"every node must have features: {missing.size} of {graph.n_nodes} nodes have none, the "
-                f"first is {first!r}; add their rows, or take the nodes out of the graph."
+                f"every node must have features: {missing.size:,} of {counted(graph.n_nodes, 'node')} "
+                f"{'has' if missing.size == 1 else 'have'} none, the first is {first!r}"
+                f"{spelling_hint(first, self._index)}; add their rows, or take the nodes out of the graph."
             )
         if rows.size == len(self._index) and np.array_equal(rows, np.arange(rows.size)):
             return self.matrix
@@ -218,6 +234,11 @@ def _as_matrix(X: Any) -> Matrix:
         raise InputError(
             f"features must be a matrix with one row a node and at least one column: got shape "
             f"{matrix.shape}; reshape them."
+        )
+    if matrix.shape[1] > MOST_COLUMNS:
+        raise InputError(
+            f"features must have at most {MOST_COLUMNS:,} columns: got {matrix.shape[1]:,}; check the largest column "
+            "index, or hash the columns."
         )
     if matrix.dtype.kind not in "fiub":
         raise InputTypeError(
@@ -245,18 +266,21 @@ def _read_only(matrix: Matrix) -> Matrix:
 
 def _check_finite(matrix: Matrix, names: tuple[str, ...]) -> None:
     stored = matrix if isinstance(matrix, np.ndarray) else matrix.data
-    # A sum is finite if all its terms are: one pass without a mask, and the mask only if it is not.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(stored.sum(dtype=np.float64)):
+    # NaN passes through max and min and compares as false: no mask unless something is wrong.
+    with np.errstate(invalid="ignore"):
+        if stored.max(initial=0) <= LARGEST and stored.min(initial=0) >= -LARGEST:
             return
-    if isinstance(matrix, np.ndarray):
-        columns = np.nonzero(~np.isfinite(matrix))[1]
-    else:
-        columns = matrix.indices[~np.isfinite(matrix.data)]
-    if columns.size:
-        first = int(columns.min())
-        count = int(np.count_nonzero(columns == first))
-        raise InputError(
-            f"features must be finite: column {names[first]!r} holds {count} NaN or infinite values; fill "
-            "them first, or give the features as a table with impute= (--impute on the command line)."
-        )
+    for is_wrong in (~np.isfinite(stored), np.abs(stored) > LARGEST):
+        columns = np.nonzero(is_wrong)[1] if isinstance(matrix, np.ndarray) else matrix.indices[is_wrong]
+        if columns.size:
+            break
+    first = int(columns.min())
+    name = names[first] if names else f"x{first}"
+    values = matrix[:, first] if isinstance(matrix, np.ndarray) else matrix.data[matrix.indices == first]
+    count = int(np.count_nonzero(~np.isfinite(values)))
+    if count == 0:
+        raise too_large(name, float(values[np.abs(values).argmax()]))
+    raise InputError(
+        f"features must be finite: column {name!r} holds {counted(count, 'NaN or infinite value')}; fill "
+        "them first, or give the features as a table with impute= (--impute on the command line)."
+    )

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sgclearn.errors import InputError, InputTypeError
+from sgclearn.tables.messages import RowError, counted
 
 Duplicates: TypeAlias = Literal["once", "sum", "max", "min", "error"]
 SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
@@ -115,10 +116,12 @@ def _positive(
         row = wrong[0]
         value = float(weights[row])
         reason = "degrees would not be positive" if value < 0 else "sums over neighbours would not be finite"
-        raise InputError(
+        raise RowError(
             f"weights must be finite and not negative, because {reason}: got {value!r} for the edge "
-            f"{name(source[row])!r} -> {name(target[row])!r} ({len(wrong):,} such edges); "
-            "remove or repair such edges."
+            f"{name(source[row])!r} -> {name(target[row])!r}",
+            int(row),
+            f" ({counted(len(wrong), 'such edge')}); remove or repair such edges.",
+            place="",
         )
     if bool((weights > 0).all()):
         return source, target, weights
@@ -138,7 +141,7 @@ def _without_loops(
         return source, target, weights
     if policy.self_loops == "error":
         raise InputError(
-            f"edges must join two different nodes: got {int(loop.sum()):,} self-loops, the first at "
+            f"edges must join two different nodes: got {counted(int(loop.sum()), 'self-loop')}, the first at "
             f"{name(source[loop][0])!r}; self_loops='keep' or 'drop' says what to do with them."
         )
     return source[~loop], target[~loop], None if weights is None else weights[~loop]
@@ -174,8 +177,8 @@ def _merge(
             either = "" if policy.directed else "directed=True, or "
             raise InputError(
                 f"an edge must have one weight: got {low[differs[0]]:g} and {high[differs[0]]:g} for the "
-                f"edge {name(u)!r}, {name(v)!r} ({len(differs):,} such edges); choose {either}"
-                "duplicates='sum', 'max' or 'min'."
+                f"edge {name(u)!r}, {name(v)!r} ({counted(len(differs), 'such edge')}); "
+                f"choose {either}duplicates='sum', 'max' or 'min'."
             )
     return keys, low if policy.duplicates == "min" else high
 
@@ -233,7 +236,8 @@ def _refuse_repeats(keys: NDArray[np.int64], n_nodes: int, name: Callable[[int],
         u, v = divmod(int(repeats[0]), n_nodes)
         raise InputError(
             f"every edge must be listed once: got {name(u)!r} -> {name(v)!r} again "
-            f"({len(repeats):,} repeats); remove them, or choose duplicates='once', 'sum', 'max' or 'min'."
+            f"({counted(len(repeats), 'repeat')}); remove every repeat, or choose "
+            "duplicates='once', 'sum', 'max' or 'min'."
         )
 
 

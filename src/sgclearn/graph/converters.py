@@ -14,6 +14,7 @@ from sgclearn.errors import InputError, InputTypeError
 from sgclearn.graph.build import Duplicates, Policy, SelfLoops, build_rows, check_weights
 from sgclearn.graph.encode import encode_ids, find_endpoints
 from sgclearn.graph.ids import Ids, NodeIds, as_ids
+from sgclearn.tables.messages import counted
 
 if TYPE_CHECKING:
     from sgclearn.graph.graph import Graph
@@ -84,7 +85,7 @@ class Converters:
         array([[0., 3.],
                [3., 0.]])
         """
-        left, right = _endpoints(source, target)
+        left, right = endpoints(source, target)
         if nodes is not None:
             ids = nodes if isinstance(nodes, NodeIds) else NodeIds(nodes)
             if n_nodes is not None and n_nodes != len(ids):
@@ -134,7 +135,10 @@ class Converters:
         matrix = sp.coo_array(A)
         names = NodeIds(A.shape[0] if ids is None else ids)
         if len(names) != A.shape[0]:
-            raise InputError(f"ids must name each of the {A.shape[0]:,} rows of A: got {len(names):,} ids.")
+            raise InputError(
+                f"ids must name each of the {counted(A.shape[0], 'row')} of A: got {counted(len(names), 'id')}; "
+                "give one a row, or leave them out."
+            )
         row, col = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
         return make_graph(
             row, col, matrix.data, names, Policy(directed, duplicates, self_loops), are_positions=True
@@ -279,8 +283,12 @@ def make_graph(
     policy: Policy,
     *,
     are_positions: bool = False,
+    remedy: str = "add the node to nodes=",
 ) -> Graph:
-    """Build the graph from checked endpoints; without `ids` the endpoints name the nodes."""
+    """Build the graph from checked endpoints; without `ids` the endpoints name the nodes.
+
+    `remedy` says what to do about an endpoint that is not among the `ids`.
+    """
     from sgclearn.graph.graph import Graph
 
     if len(left) != len(right):
@@ -290,7 +298,7 @@ def make_graph(
         left, right, names = encode_ids(left, right)
         ids = NodeIds(names)
     elif not are_positions:
-        left, right = find_endpoints(left, right, ids)
+        left, right = find_endpoints(left, right, ids, remedy)
     rows = build_rows(
         left,
         right,
@@ -302,7 +310,8 @@ def make_graph(
     return Graph._trusted(rows, policy.directed, ids)
 
 
-def _endpoints(source: Any, target: Any) -> tuple[Ids, Ids]:
+def endpoints(source: Any, target: Any) -> tuple[Ids, Ids]:
+    """Endpoints as arrays of ids, from two sequences or from pairs."""
     if target is not None:
         return as_ids(source, "source"), as_ids(target, "target")
     if hasattr(source, "__array__"):

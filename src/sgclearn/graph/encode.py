@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
+from sgclearn.graph.hints import spelling_hint
 from sgclearn.graph.ids import Ids, NodeIds, unhashable
+from sgclearn.tables.messages import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,8 +116,13 @@ def _encode_scattered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ids
     return rank[encoded.indices.to_numpy()], found[order]
 
 
-def find_endpoints(source: Ids, target: Ids, nodes: NodeIds) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Positions of endpoints among known nodes; an unknown endpoint is an error that names its edge."""
+def find_endpoints(
+    source: Ids, target: Ids, nodes: NodeIds, remedy: str
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Positions of endpoints among known nodes; an unknown endpoint is an error that names its edge.
+
+    `remedy` says in the error how the caller takes nodes.
+    """
     if source.dtype == object or target.dtype == object:
         source_codes, target_codes, ids = encode_ids(source, target)
         positions = nodes.lookup(ids)
@@ -126,14 +133,14 @@ def find_endpoints(source: Ids, target: Ids, nodes: NodeIds) -> tuple[NDArray[np
     if len(unknown):
         row = int(unknown[0])
         name = source[row] if found[0][row] < 0 else target[row]
-        raise unknown_endpoint(name, row, len(unknown), nodes)
+        raise unknown_endpoint(name, row, len(unknown), nodes, remedy)
     return found
 
 
-def unknown_endpoint(name: object, row: int, count: int, nodes: NodeIds) -> InputError:
+def unknown_endpoint(name: object, row: int, count: int, nodes: NodeIds, remedy: str) -> InputError:
     """Give the error for an edge to a node that is not there."""
     name = name.item() if isinstance(name, np.generic) else name
     return InputError(
-        f"every endpoint must be one of the {len(nodes):,} nodes: got {name!r} in edge {row} "
-        f"({count:,} such edges); add the node to nodes=, or remove the edge."
+        f"every endpoint must be one of the {counted(len(nodes), 'node')}: got {name!r} in edge {row} "
+        f"({counted(count, 'such edge')}){spelling_hint(name, nodes)}; {remedy}, or remove the edge."
     )

@@ -14,6 +14,7 @@ from sgclearn.errors import InputError, InputTypeError
 from sgclearn.graph.build import Duplicates, Rows, SelfLoops, check_rows
 from sgclearn.graph.converters import Converters
 from sgclearn.graph.ids import Ids, NodeIds
+from sgclearn.tables.messages import counted
 
 
 class Graph(Converters):
@@ -75,7 +76,7 @@ class Graph(Converters):
         n_nodes = len(rows.indptr) - 1
         node_ids = NodeIds(n_nodes if ids is None else ids)
         if len(node_ids) != n_nodes:
-            raise InputError(f"ids must name each of the {n_nodes:,} nodes: got {len(node_ids):,} ids.")
+            raise _not_one_a_node(n_nodes, len(node_ids))
         self._store(rows, directed, node_ids)
 
     def _store(self, rows: Rows, directed: bool, node_ids: NodeIds) -> None:
@@ -130,15 +131,15 @@ class Graph(Converters):
 
     def __repr__(self) -> str:
         facts = [
-            _count(self.n_nodes, "node"),
-            _count(self.n_edges, "edge"),
+            counted(self.n_nodes, "node"),
+            counted(self.n_edges, "edge"),
             "directed" if self.directed else "undirected",
             "weighted" if self.is_weighted else "unweighted",
         ]
         if self.n_self_loops:
-            facts.append(_count(self.n_self_loops, "self-loop"))
+            facts.append(counted(self.n_self_loops, "self-loop"))
         if self.n_isolated:
-            facts.append(_count(self.n_isolated, "isolated node"))
+            facts.append(counted(self.n_isolated, "isolated node"))
         return f"Graph({', '.join(facts)})"
 
     @property
@@ -272,7 +273,7 @@ class Graph(Converters):
         """The same graph with other ids, one a node, in node order."""
         node_ids = ids if isinstance(ids, NodeIds) else NodeIds(ids)
         if len(node_ids) != self.n_nodes:
-            raise InputError(f"ids must name each of the {self.n_nodes:,} nodes: got {len(node_ids):,} ids.")
+            raise _not_one_a_node(self.n_nodes, len(node_ids))
         return Graph._trusted(Rows(self.indptr, self.indices, self.weights), self.directed, node_ids)
 
     def union(
@@ -348,5 +349,7 @@ def _restore(
     return Graph._trusted(Rows(indptr, indices, weights), directed, node_ids)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def _not_one_a_node(n_nodes: int, n_ids: int) -> InputError:
+    return InputError(
+        f"ids must name each of the {counted(n_nodes, 'node')}: got {counted(n_ids, 'id')}; give one a node."
+    )

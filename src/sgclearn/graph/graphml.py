@@ -121,7 +121,10 @@ def parse_graphml(path: Path, weight: str) -> GraphMLDocument:
     try:
         with path.open("rb") as stream:
             reader.parser.ParseFile(stream)
-    except expat.ExpatError as error:
+    except DataFileError:
+        raise
+    # Besides its own error, the parser raises these for an encoding that is unknown or has wide characters.
+    except (expat.ExpatError, LookupError, ValueError) as error:
         raise DataFileError(
             f"{path} must be a whole GraphML file, and could not be parsed: {error}."
         ) from None

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sgclearn.errors import InputError, InputTypeError
+from sgclearn.graph.hints import spelling_hint
+from sgclearn.tables.messages import RowError, counted
 
 Ids = NDArray[Any]  # int64, or object (strings and other hashables)
 
@@ -20,6 +22,8 @@ class NodeIds:
     ----------
     values : array-like of ids, or int
         Integers, strings or any other hashable values; an integer n means the ids 0..n-1.
+    once : str
+        What a message says is expected where an id is repeated.
 
     Notes
     -----
@@ -42,7 +46,9 @@ class NodeIds:
     _values: Ids | None
     _index: Any  # dict id -> position, or the order that sorts integer values; made on first use
 
-    def __init__(self, values: ArrayLike | Iterable[Any] | int) -> None:
+    def __init__(
+        self, values: ArrayLike | Iterable[Any] | int, *, once: str = "every node id must be given once"
+    ) -> None:
         if isinstance(values, (int, np.integer)):
             if values < 0:
                 raise InputError(f"the number of nodes must be 0 or more: got {values}.")
@@ -54,7 +60,7 @@ class NodeIds:
             self._store("range" if is_range else "int", len(ids), None if is_range else _frozen(ids))
         else:
             self._store("str" if _all_strings(ids) else "object", len(ids), _frozen(ids))
-        self._refuse_duplicates()
+        self._refuse_duplicates(once)
 
     def _store(self, kind: str, n: int, values: Ids | None) -> None:
         for name, value in (("kind", kind), ("_n", n), ("_values", values), ("_index", None)):
@@ -121,9 +127,11 @@ class NodeIds:
         found = self.lookup(asked)
         unknown = np.flatnonzero(found < 0)
         if len(unknown):
+            first = asked[unknown[:1]].tolist()[0]
             raise InputError(
-                f"every id must be one of the {self._n:,} nodes: got {asked[unknown[:1]].tolist()[0]!r} "
-                f"({len(unknown):,} of {len(asked):,} are unknown); check the spelling, or add the node."
+                f"every id must be one of the {counted(self._n, 'node')}: got {first!r} "
+                f"({len(unknown):,} of {len(asked):,} unknown){spelling_hint(first, self)}; check the spelling, or "
+                "add the node."
             )
         return found
 
@@ -176,24 +184,25 @@ class NodeIds:
         found = self._lookup_integers(np.array([number or 0 for number in numbers], dtype=np.int64))
         return np.where(known, found, -1)
 
-    def _refuse_duplicates(self) -> None:
+    def _refuse_duplicates(self, once: str) -> None:
         if self.kind == "int":
             ascending = self._sorted()[1]
-            twice = ascending[1:][ascending[1:] == ascending[:-1]]
-            if not len(twice):
-                return
-            first, count = int(twice[0]), len(twice)
-        elif self.kind == "range" or len(self._dictionary()) == self._n:
-            return
+            count = int(np.count_nonzero(ascending[1:] == ascending[:-1]))
         else:
-            index = self._dictionary()
-            repeats = [
-                value for position, value in enumerate(self.values.tolist()) if index[value] != position
-            ]
-            first, count = repeats[0], len(repeats)
-        raise InputError(
-            f"every node id must be given once: got {first!r} again ({count:,} repeats); remove them."
-        )
+            count = 0 if self.kind == "range" else self._n - len(self._dictionary())
+        if count == 0:
+            return
+        seen = set()
+        for row, value in enumerate(self.values.tolist()):
+            if value in seen:
+                it = "it" if count == 1 else "them"
+                raise RowError(
+                    f"{once}: got {value!r} again",
+                    row,
+                    f" ({counted(count, 'repeat')}); remove {it}.",
+                    place="",
+                )
+            seen.add(value)
 
 
 def as_ids(values: ArrayLike | Iterable[Any], what: str) -> Ids:

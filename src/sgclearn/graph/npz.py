@@ -6,52 +6,55 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.errors import DataFileError, InputError
 from sgclearn.graph.build import Policy
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
-from sgclearn.graph.storage import FORMAT_KEY, graph_from_arrays, load_arrays
+from sgclearn.graph.storage import FORMAT_KEY, GRAPH_KEYS, graph_from_arrays
+from sgclearn.tables.archives import array_names, load_arrays, load_matrix
+from sgclearn.tables.messages import counted
 
 
 def read_npz(
     path: Path, use_weights: bool, nodes: NodeIds | None, directed: bool | None, policy: Policy
 ) -> Graph:
     """Read a graph from any npz file that holds one; `directed` None leaves it to the file."""
-    arrays = load_arrays(path)
-    if "ids" in arrays and nodes is not None:
+    names = array_names(path)
+    if "ids" in names and nodes is not None:
         raise InputError(f"nodes must be left out, because {path} has ids of its own: leave out nodes=.")
     try:
-        if FORMAT_KEY in arrays:
-            stored = graph_from_arrays(path, arrays)
+        if FORMAT_KEY in names:
+            stored = graph_from_arrays(path, load_arrays(path, GRAPH_KEYS))
+            _check_count(path, stored.n_nodes, nodes)
             policy = replace(policy, directed=stored.directed if directed is None else directed)
             return _from_matrix(
                 stored.to_scipy(), stored.node_ids if nodes is None else nodes, use_weights, policy
             )
-        if {"format", "shape", "data"} <= set(arrays):
-            return _from_matrix(_load_matrix(path), nodes, use_weights, policy)
-        if "edges" in arrays:
-            return _from_edges(arrays, use_weights, nodes, policy)
+        if {"format", "shape", "data"} <= set(names):
+            matrix = load_matrix(path)
+            _check_count(path, matrix.shape[0], nodes)
+            return _from_matrix(matrix, nodes, use_weights, policy)
+        if "edges" in names:
+            return _from_edges(load_arrays(path, ("edges", "weights", "ids")), use_weights, nodes, policy)
     except DataFileError:
         raise
     except InputError as error:
         raise DataFileError(f"{path}: {error}") from None
     raise DataFileError(
         f"{path} must hold a scipy sparse matrix or an array called edges: got "
-        f"{', '.join(arrays) or 'no array'}; rename the array, or use Graph.from_edges."
+        f"{', '.join(names) or 'no array'}; rename the array, or use Graph.from_edges."
     )
 
 
-def _load_matrix(path: Path) -> Any:
-    try:
-        return sp.load_npz(path)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+def _check_count(path: Path, n_rows: int, nodes: NodeIds | None) -> None:
+    if nodes is not None and len(nodes) != n_rows:
         raise DataFileError(
-            f"{path} must be a matrix that scipy.sparse.save_npz wrote, and could not be read ({error}): "
-            "write it again."
-        ) from None
+            f"{path} must have one row a node: got {counted(n_rows, 'row')} in the file and "
+            f"{counted(len(nodes), 'id')} from nodes= (the rows of the features on the command line); give the id "
+            "of each row in the order of the rows."
+        )
 
 
 def _from_matrix(matrix: Any, ids: NodeIds | None, use_weights: bool, policy: Policy) -> Graph:

@@ -19,8 +19,10 @@ from sgclearn.graph.converters import make_graph
 from sgclearn.graph.encode import encode_ids, encode_strings
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.graphml import parse_graphml
+from sgclearn.graph.hints import spelling_hint
 from sgclearn.graph.ids import Ids, NodeIds, as_ids, usual_integers
 from sgclearn.graph.npz import read_npz
+from sgclearn.tables.messages import RowError, counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,7 +126,12 @@ def _read_table(
         ids = NodeIds(names)
     else:
         left, right = _among(file, ids, left, right, names)
-    return make_graph(left, right, weights, ids, policy, are_positions=True)
+    try:
+        return make_graph(left, right, weights, ids, policy, are_positions=True)
+    except RowError as error:
+        raise DataFileError(f"{path}: {error.at(file.line(error.row))}") from None
+    except InputError as error:
+        raise DataFileError(f"{path}: {error}") from None
 
 
 def _is_known(ids: NodeIds, cell: str) -> bool:
@@ -138,7 +145,7 @@ def _refuse_missing(file: TableFile, column: pa.ChunkedArray, name: str, what: s
         row = pc.index(pc.is_null(column), True).as_py()
         raise DataFileError(
             f"{file.path} must have {what} in column {name!r} of every row: got nothing in {file.line(row)} "
-            f"({column.null_count:,} such rows); fill the cell or remove the row."
+            f"({counted(column.null_count, 'such row')}); fill the cell or remove the row."
         )
 
 
@@ -147,12 +154,23 @@ def _weights(file: TableFile, column: pa.ChunkedArray, name: str) -> NDArray[np.
 
     _refuse_missing(file, column, name, "a weight")
     try:
-        return column.cast(pa.float64()).to_numpy()  # type: ignore[no-any-return]
-    except pa.ArrowInvalid as error:
+        return column.cast(pa.float64(), safe=False).to_numpy()  # type: ignore[no-any-return]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        cells = column.to_pylist()
+        row = next((row for row, cell in enumerate(cells) if not _is_number(cell)), 0)
         raise DataFileError(
-            f"{file.path} must have numbers in its weight column {name!r} ({str(error).splitlines()[0]}): "
-            "choose another column with weight=, or weight=False."
+            f"{file.path} must have numbers in its weight column {name!r}: got {str(cells[row])!r} in "
+            f"{file.line(row)}; mend the cell, choose another column with weight=, or say weight=False "
+            "(--weights-column or --unweighted on the command line)."
         ) from None
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _encode(left: pa.ChunkedArray, right: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any], Ids]:
@@ -182,8 +200,9 @@ def _among(
         row = int(unknown[0])
         name = names[left[row] if source[row] < 0 else right[row]]
         raise DataFileError(
-            f"{file.path} must have only endpoints among the {len(ids):,} nodes: got {str(name)!r} in "
-            f"{file.line(row)} ({len(unknown):,} such rows); add the node, or remove the row."
+            f"{file.path} must have only endpoints among the {counted(len(ids), 'node')}: got {str(name)!r} "
+            f"in {file.line(row)} ({counted(len(unknown), 'such row')}){spelling_hint(name, ids)}; add the node, or "
+            "remove the row."
         )
     return source, target
 
@@ -208,6 +227,7 @@ def _read_graphml(
             None if weight is False else document.weights,
             ids,
             replace(policy, directed=document.directed if directed is None else directed),
+            remedy="add it as a node to the file" if nodes is None else "add the node to nodes=",
         )
     except InputError as error:
         raise DataFileError(f"{path}: {error}") from None

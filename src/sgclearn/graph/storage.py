@@ -7,7 +7,6 @@ Keys: `sgclearn_graph` (version of this format, 1), `indptr`, `indices`, `direct
 from __future__ import annotations
 
 import os
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,10 @@ from sgclearn.errors import DataFileError, InputError
 from sgclearn.files import replacing
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
+from sgclearn.tables.archives import array_names, load_arrays
 
 FORMAT_KEY = "sgclearn_graph"
+GRAPH_KEYS = (FORMAT_KEY, "indptr", "indices", "directed", "weights", "ids")
 _VERSION = 1
 
 
@@ -60,13 +61,14 @@ def _plain_ids(ids: NodeIds) -> NDArray[Any]:
 
 def load_npz(path: str | os.PathLike[str]) -> Graph:
     """Read a graph that `save_npz` wrote, and check it."""
-    arrays = load_arrays(path)
-    if FORMAT_KEY not in arrays:
+    path = Path(path)
+    names = array_names(path)
+    if FORMAT_KEY not in names:
         raise DataFileError(
             f"{path} must be a graph written by Graph.save_npz: got the arrays "
-            f"{', '.join(arrays) or 'none'}; read_edges reads other npz files."
+            f"{', '.join(names) or 'none'}; read_edges reads other npz files."
         )
-    return graph_from_arrays(path, arrays)
+    return graph_from_arrays(path, load_arrays(path, GRAPH_KEYS))
 
 
 def graph_from_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Graph:
@@ -89,22 +91,3 @@ def graph_from_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[An
         raise
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise DataFileError(f"{path} must be a whole graph file, and is damaged: {error}") from None
-
-
-def load_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """Read all arrays of an npz file; object arrays, which would need pickle, are refused."""
-    path = Path(path)
-    if not path.is_file():
-        kind = "a folder" if path.is_dir() else "nothing there"
-        raise DataFileError(f"{path} must be an existing npz file: got {kind}; check the path.")
-    try:
-        stored = np.load(path, allow_pickle=False)
-        if isinstance(stored, np.ndarray):
-            raise ValueError("it holds a single array")
-        with stored:
-            return {key: stored[key] for key in stored.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise DataFileError(
-            f"{path} must be a whole npz file of plain arrays, and could not be read ({error}): "
-            "write it again."
-        ) from None

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sgclearn.errors import InputError
 from sgclearn.graph.build import Duplicates, Policy, SelfLoops, build_rows
+from sgclearn.graph.converters import endpoints, make_graph
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
+from sgclearn.tables.messages import counted
 
 
 def union(old: Graph, new: Graph, duplicates: Duplicates, self_loops: SelfLoops) -> Graph:
@@ -65,15 +67,13 @@ def extend(
     if len(known):
         raise InputError(
             f"new_ids must not be in the graph yet: got {ids.name(int(known[0]))!r} "
-            f"({len(known):,} are in it); leave them out, edges to them are allowed anyway."
+            f"({counted(len(known), 'known id')}); leave them out, edges to them are allowed anyway."
         )
-    added = Graph.from_edges(
-        source,
-        target,
+    added = make_graph(
+        *endpoints(source, target),
         weights,
-        nodes=ids,
-        directed=graph.directed,
-        duplicates=duplicates,
-        self_loops=self_loops,
+        ids,
+        Policy(graph.directed, duplicates, self_loops),
+        remedy="add the node to new_ids=",
     )
     return union(graph, added, duplicates, self_loops)
