@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sgclearn import Operator, load_dataset
+from sgclearn import Operator, list_datasets, load_dataset
 from sgclearn.spectral import exact_spectrum, extreme_eigenvalues, spectral_density
 
 
@@ -35,8 +35,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--dataset", default="pubmed", help="a dataset by name (default pubmed)")
+    parser.add_argument(
+        "--dataset", help="a dataset by name (default: pubmed where it is, else the embedded one)"
+    )
     name = parser.parse_args().dataset
+    if name is None:
+        at_hand = {info.name for info in list_datasets() if info.available}
+        name = "pubmed" if "pubmed" in at_hand else "debian"
     warnings.simplefilter("ignore")  # loops in the data: as the paper's own code treats them
     graph = load_dataset(name).graph
     n_nodes, n_part = graph.n_nodes, graph.n_nodes // 3
