@@ -174,7 +174,7 @@ def test_interruption_is_130(sgc: Sgc, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sgclearn.datasets.list_datasets", fail(KeyboardInterrupt()))
     result = sgc("datasets", "list")
     assert (result.code, result.out) == (130, "")
-    assert "Traceback" not in result.err
+    assert result.err == "sgc: stopped by an interruption.\n"
 
 
 def test_error_of_its_own_is_one_line(sgc: Sgc, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,7 +174,10 @@ def test_wrong_choice_of_options(sgc: Sgc, run_folder: Path, tmp_path: Path) -> 
         (("--model", model, "--new-edges", "e.csv"), "--new-edges goes with --run: got it with --model"),
         (("--model", model), "--features is needed with --model"),
         (("--model", model, "--features", tmp_path / "features.csv"), "--edges is needed with a model"),
-        (("--model", tmp_path / "features.csv"), "truncated or damaged"),
+        (
+            ("--model", tmp_path / "features.csv"),
+            "features.csv must be a model that save_model wrote: got a text file",
+        ),
         (("--run", tmp_path), "--run must be a folder that sgc fit wrote"),
     ):
         assert_mistake(sgc("predict", *options), words)

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_f
 
 from sgclearn import evaluate_predictions
 from sgclearn.errors import InputError
-from sgclearn.evaluate.intervals import bootstrap_f1, percentile_interval, wilson
+from sgclearn.evaluate.intervals import bootstrap_f1, f1_interval, percentile_interval, wilson
 
 PAIRS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), min_size=1, max_size=60)
 
@@ -82,6 +82,44 @@ def test_bootstrap_equals_resampling_the_nodes() -> None:
         slow.append(precision_recall_fscore_support(truth[nodes], guess[nodes])[2])
     np.testing.assert_allclose(drawn.mean(axis=0), np.mean(slow, axis=0), atol=0.01)
     np.testing.assert_allclose(drawn.std(axis=0), np.std(slow, axis=0), rtol=0.15)
+
+
+def test_few_predictions_that_are_all_right_are_no_certainty() -> None:
+    found = evaluate_predictions(list("aaabbb"), list("aaabbb"))
+    assert found.macro_f1.value == 1.0
+    assert 0.4 < found.macro_f1.low < 0.95
+    for scores in found.per_class:
+        assert scores.f1.value == 1.0
+        assert scores.f1.low < 0.7
+    alone = evaluate_predictions(["a"] * 6, ["a"] * 6)
+    assert alone.macro_f1.low < 0.95
+    wrong = evaluate_predictions(list("aaabbb"), list("bbbaaa"))
+    assert wrong.macro_f1.value == 0.0
+    assert wrong.macro_f1.high > 0.05
+    assert wrong.per_class[0].f1.high > 0.2
+
+
+def test_intervals_of_many_predictions_are_those_of_the_plain_bootstrap() -> None:
+    rng = np.random.default_rng(1853)
+    truth = rng.integers(4, size=4000)
+    guess = np.where(rng.random(4000) < 0.8, truth, rng.integers(4, size=4000))
+    confusion = confusion_matrix(truth, guess)
+    plain = rng.multinomial(4000, confusion.ravel() / 4000, size=2000).reshape(-1, 4, 4)
+    f1 = 2 * plain.diagonal(axis1=1, axis2=2) / (plain.sum(axis=1) + plain.sum(axis=2))
+    found = evaluate_predictions(truth, guess)
+    for scores, drawn in zip(found.per_class, f1.T, strict=True):
+        np.testing.assert_allclose(scores.f1[1:], np.quantile(drawn, [0.025, 0.975]), atol=0.004)
+    np.testing.assert_allclose(found.macro_f1[1:], np.quantile(f1.mean(axis=1), [0.025, 0.975]), atol=0.003)
+
+
+def test_f1_interval_covers_the_truth_as_often_as_promised() -> None:
+    rng = np.random.default_rng(404)
+    shares = np.array([0.3, 0.06, 0.08, 0.56])  # right, missed, wrongly taken, neither
+    true_f1 = 0.6 / (0.6 + 0.14)
+    counts = rng.multinomial(80, shares, size=2000)
+    intervals = [f1_interval(int(a), int(a + b), int(a + c), 0.9) for a, b, c, _ in counts]
+    covered = [interval.low <= true_f1 <= interval.high for interval in intervals]
+    assert np.mean(covered) == pytest.approx(0.9, abs=0.03)
 
 
 def test_evaluation_is_repeatable_and_seeded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -11,11 +12,11 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-import sgclearn
-from sgclearn.cli import datasets, evaluate, fit, plan, predict, tune
+from sgclearn.cli import datasets, evaluate, fit, plan, predict, spectrum, tune
 from sgclearn.cli.options import help_of
 from sgclearn.cli.output import complain, in_options
 from sgclearn.errors import SgclearnError
+from sgclearn.version import __version__
 
 USER_MISTAKE, FAILURE, INTERRUPTED = 2, 1, 130
 TRACEBACK_VARIABLE = "SGC_TRACEBACK"
@@ -34,7 +35,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"sgc {sgclearn.__version__}")
+        typer.echo(f"sgc {__version__}")
         raise typer.Exit
 
 
@@ -54,7 +55,7 @@ def _program(
 
 
 app.callback(help=help_of(_program))(_program)
-for _module in (fit, predict, tune, evaluate, plan):
+for _module in (fit, predict, tune, evaluate, plan, spectrum):
     app.command(_module.COMMAND, help=help_of(_module.command))(_module.command)
 app.add_typer(datasets.app, name="datasets")
 
@@ -85,14 +86,16 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, prog_name="sgc", standalone_mode=False)
+        if code == INTERRUPTED:  # typer has caught the interruption, and said nothing
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except _UsageError as error:
         where = error.ctx.command_path if error.ctx is not None else "sgc"
-        return _mistake(f"{where}: {_sentence(error.format_message())}; see {where} --help.")
+        return _mistake(f"{where}: {_usage_fault(error, arguments)}; see {where} --help.")
     except SgclearnError as error:
         return _mistake(f"sgc: {in_options(str(error))}")
     except (KeyboardInterrupt, typer.Abort):
-        complain("sgc: interrupted.")
+        complain("sgc: stopped by an interruption.")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone, as with `| head`: nothing more can be said, and the exit must not try to.
@@ -116,6 +119,25 @@ def _run(arguments: list[str]) -> int:
 def _mistake(text: str) -> int:
     complain(text)
     return USER_MISTAKE
+
+
+def _usage_fault(error: Any, arguments: list[str]) -> str:
+    """What is wrong with the arguments, without the words of the library that found it."""
+    text = _sentence(error.format_message()).replace("Value error, ", "")
+    kind = re.search(r"Input should be (?:a|an) (?:valid )?(integer|number|boolean)[^;]*", text)
+    if kind is None:
+        return text
+    noun = {"integer": "a whole number", "number": "a number", "boolean": "yes or no"}[kind.group(1)]
+    given = _given_for(getattr(error.param, "opts", []), arguments)
+    return text[: kind.start()] + f"it must be {noun}" + ("" if given is None else f": got {given!r}")
+
+
+def _given_for(options: Sequence[str], arguments: list[str]) -> str | None:
+    for position, argument in enumerate(arguments):
+        name, is_joined, value = argument.partition("=")
+        if name in options:
+            return value if is_joined else next(iter(arguments[position + 1 :]), None)
+    return None
 
 
 def _sentence(text: str) -> str:

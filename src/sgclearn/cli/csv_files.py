@@ -7,10 +7,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.files import replacing
+
+DECIMALS = 6  # of fractions
 
 
 def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
@@ -20,25 +21,27 @@ def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
 
 
 def csv_bytes(columns: dict[str, NDArray[Any]]) -> bytes:
-    r"""Columns of equal length as CSV text with a header, in UTF-8.
+    r"""Columns of equal length as CSV text with a header, in UTF-8; fractions have six decimals.
 
     Examples
     --------
-    >>> csv_bytes({"id": np.array(["a", "b, c"]), "n": np.array([3, 5])})
-    b'id,n\na,3\n"b, c",5\n'
+    >>> import numpy as np
+    >>> csv_bytes({"id": np.array(["a", "b, c"]), "n": np.array([3, 5]), "p": np.array([0.5, 5e-5])})
+    b'id,n,p\na,3,0.500000\n"b, c",5,0.000050\n'
     """
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(columns)
-    body = _plain_body(columns)
-    return header.getvalue().encode() + (_quoted_body(columns) if body is None else body)
+    held = [_arrow(values) for values in columns.values()]
+    body = _plain_body(held)
+    return header.getvalue().encode() + (_quoted_body(held) if body is None else body)
 
 
-def _plain_body(columns: dict[str, NDArray[Any]]) -> bytes | None:
+def _plain_body(columns: list[Any]) -> bytes | None:
     """Rows without quotes, which pyarrow writes fast; None where a cell needs them."""
     import pyarrow as pa
     import pyarrow.csv
 
-    table = pa.table({str(k): _arrow(values) for k, values in enumerate(columns.values())})
+    table = pa.table({str(k): column for k, column in enumerate(columns)})
     stream = io.BytesIO()
     options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="none")
     try:
@@ -51,11 +54,14 @@ def _plain_body(columns: dict[str, NDArray[Any]]) -> bytes | None:
 def _arrow(values: NDArray[Any]) -> Any:
     import pyarrow as pa
 
-    return pa.array(values if values.dtype.kind in "iuf" else values.tolist())
+    if values.dtype.kind == "f":
+        # As decimals they are spelled in one way only, however small they are.
+        return pa.array(values).cast(pa.decimal128(38, DECIMALS)).cast(pa.string())
+    return pa.array(values if values.dtype.kind in "iu" else values.tolist())
 
 
-def _quoted_body(columns: dict[str, NDArray[Any]]) -> bytes:
+def _quoted_body(columns: list[Any]) -> bytes:
     text = io.StringIO()
-    rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+    rows = zip(*(column.to_pylist() for column in columns), strict=True)
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sgclearn.cli.options import RESULT, help_of
 from sgclearn.cli.output import Screen
+
+if TYPE_CHECKING:
+    from sgclearn.datasets import DatasetInfo
 
 SIZES = ("nodes", "edges", "features", "classes")
 app = typer.Typer(help="Graphs that are known by name.", rich_markup_mode="rich")
@@ -27,8 +30,6 @@ def list_all(data_dir: DataDir = None, as_json: Json = False) -> None:
     Example:
       sgc datasets list --data-dir ~/graphs
     """
-    from dataclasses import asdict
-
     from sgclearn.datasets import list_datasets
 
     screen = Screen(as_json)
@@ -40,9 +41,9 @@ def list_all(data_dir: DataDir = None, as_json: Json = False) -> None:
     screen.table(("name", "title", *SIZES, "here"), rows, left=2)
     if not all(info.available for info in known):
         screen.line(
-            "\nThose not here are read from the folder of --data-dir or SGCLEARN_DATA: sgc datasets info NAME"
+            "\nThose not here are read from the folder of --data-dir\nor SGCLEARN_DATA: sgc datasets info NAME"
         )
-    screen.document([asdict(info) for info in known])
+    screen.document([_record(info) for info in known])
 
 
 def tell(
@@ -56,9 +57,7 @@ def tell(
     Example:
       sgc datasets info debian
     """
-    from dataclasses import asdict
-
-    from sgclearn.datasets import list_datasets
+    from sgclearn.datasets import list_datasets, load_dataset
     from sgclearn.errors import InputError
 
     screen = Screen(as_json)
@@ -73,12 +72,30 @@ def tell(
     screen.field("files", "in the package" if found.layout == "embedded" else ", ".join(found.files))
     where = "" if found.available else ": put the files into the folder of --data-dir or SGCLEARN_DATA"
     screen.field("here", _yes(found.available) + where)
-    screen.document(asdict(found))
+    if as_json:
+        record = _record(found)
+        if found.available and not found.class_names:
+            record["class_names"] = load_dataset(name, data_dir=data_dir).class_names
+        screen.document(record)
+
+
+def list_unless_told(context: typer.Context) -> None:
+    """Graphs that are known by name; without a command they are listed."""
+    if context.invoked_subcommand is None:
+        list_all()
+
+
+def _record(info: DatasetInfo) -> dict[str, Any]:
+    """What is known about a dataset; names of classes only where they are known without its files."""
+    from dataclasses import asdict
+
+    return {key: value for key, value in asdict(info).items() if key != "class_names" or value}
 
 
 def _yes(truth: bool) -> str:
     return "yes" if truth else "no"
 
 
+app.callback(invoke_without_command=True)(list_unless_told)
 app.command("list", help=help_of(list_all))(list_all)
 app.command("info", help=help_of(tell))(tell)

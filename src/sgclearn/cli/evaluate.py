@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgclearn.cli.options import FILES, RESULT, JsonFlag
-from sgclearn.cli.output import Screen, counted
+from sgclearn.cli.output import Screen, complain, counted
 from sgclearn.errors import InputError
 
 if TYPE_CHECKING:
@@ -68,20 +68,36 @@ def command(
     from sgclearn.evaluate import evaluate_predictions
 
     truth_file, guess_file = _files(run, predictions, labels)
-    which, truth, guess = _matched(truth_file, guess_file, split)
+    which, n_train, truth, guess = _matched(truth_file, guess_file, split)
+    warning = None
+    if n_train:
+        which = which if split is Split.train else f"{which}, {n_train:,} of them for training"
+        warning = (
+            f"{n_train:,} of the {len(truth):,} labels are training labels, which a model knows by heart, so "
+            "that the figures are too good: hold labels back with sgc fit --held-out, or name others with --split."
+        )
+        complain(f"warning: {warning}")
     evaluation = evaluate_predictions(truth, guess, confidence=confidence)
     screen = Screen(as_json)
     screen.field("Compared", f"{counted(evaluation.n, 'node')} ({which}) of {truth_file} with {guess_file}")
     _show(screen, evaluation)
-    screen.document({"labels": truth_file, "predictions": guess_file, "split": which, **evaluation.to_dict()})
+    screen.document(
+        {
+            "labels": truth_file,
+            "predictions": guess_file,
+            "split": which,
+            "warning": warning,
+            **evaluation.to_dict(),
+        }
+    )
 
 
 def _files(run: Path | None, predictions: Path | None, labels: Path | None) -> tuple[Path, Path]:
     from sgclearn.cli.run_folder import LABELS, PREDICTIONS, Run
 
     if run is not None and predictions is None and labels is None:
-        Run.open(run)
-        return run / LABELS, run / PREDICTIONS
+        opened = Run.open(run)
+        return opened.path(LABELS), opened.path(PREDICTIONS)
     if run is None and predictions is not None and labels is not None:
         return labels, predictions
     raise InputError(
@@ -95,8 +111,10 @@ def _given(**options: Path | None) -> str:
     return " and ".join(f"--{name}" for name, value in options.items() if value is not None)
 
 
-def _matched(truth_file: Path, guess_file: Path, split: Split | None) -> tuple[str, list[Any], list[Any]]:
-    """Which labels were taken, and true and predicted class of each of their nodes."""
+def _matched(
+    truth_file: Path, guess_file: Path, split: Split | None
+) -> tuple[str, int, list[Any], list[Any]]:
+    """Which labels were taken, how many of them are for training, and true and predicted class of each."""
     from sgclearn.cli.predictions import read_predictions
     from sgclearn.features import read_labels
     from sgclearn.graph import NodeIds
@@ -114,7 +132,8 @@ def _matched(truth_file: Path, guess_file: Path, split: Split | None) -> tuple[s
     truth, guess = labels.values[taken].tolist(), predicted.values[rows].tolist()
     if isinstance(truth[0], str) != isinstance(guess[0], str):
         truth, guess = [str(value) for value in truth], [str(value) for value in guess]
-    return which, truth, guess
+    n_train = 0 if labels.splits is None else int((labels.splits[taken] == "train").sum())
+    return which, n_train, truth, guess
 
 
 def _chosen(path: Path, labels: Labels, split: Split | None) -> tuple[str, Any]:

@@ -20,7 +20,7 @@ from sgclearn.cli.options import (
     with_options,
 )
 from sgclearn.cli.output import Screen, Stages, counted
-from sgclearn.cli.plan import show_plan
+from sgclearn.cli.plan import plan_fit, show_plan
 
 if TYPE_CHECKING:
     from sgclearn.cli.inputs import Problem
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 COMMAND = "fit"
 DEFAULT_SEED = 2019
+DEFAULT_EPOCHS = 100
 
 
 @with_options
@@ -92,6 +93,17 @@ def command(
         **how.parameters(),
     }
     show_data(screen, problem, row_norm if how.row_norm is None else None)
+    plan, excess = plan_fit(
+        problem,
+        n_hops,
+        operator,
+        row_norm=row_norm,
+        evaluations=100 if how.solver.value == "lbfgs" else how.max_iter or DEFAULT_EPOCHS,
+        memory_limit=how.memory_limit,
+    )
+    show_plan(screen, plan)
+    if excess is not None:
+        raise excess
     trials: list[Fitted] = []
     with screen.progress() as stages:
         for hops in sorted({0, n_hops}):
@@ -111,8 +123,10 @@ def command(
         }
         stages.stage(f"writing {folder}")
         write_run(folder, problem, model, predictions, metrics, settings)
-    show_plan(screen, model.plan_)
     _show_trials(screen, problem, trials)
+    if metrics["advice"] is not None:
+        screen.line()
+        screen.field("Advice", metrics["advice"])
     files = written_files(problem)
     screen.table(("written to " + str(folder), ""), files, left=2)
     screen.line(f"\nnext: sgc evaluate --run {folder}")
@@ -216,9 +230,34 @@ def _metrics(problem: Problem, trials: list[Fitted]) -> dict[str, Any]:
     return {
         "data": problem.summary,
         "results": [trial.to_dict() for trial in trials],
+        "advice": _advice(problem, trials),
         "evaluation": None if final.evaluation is None else final.evaluation.to_dict(),
         "plan": plan,
     }
+
+
+def _advice(problem: Problem, trials: list[Fitted]) -> str | None:
+    """Say so if the graph makes the predictions worse, beyond what chance explains."""
+    from sgclearn.evaluate.intervals import wilson
+
+    plain, final = trials[0], trials[-1]
+    if plain is final:
+        return None
+    pairs: list[tuple[str, float, float, float]] = []
+    if plain.validation is not None and final.validation is not None:
+        n = len(problem.nodes("val")) or len(problem.nodes("train"))
+        high = wilson(round(final.validation * n), n, 0.95).high
+        pairs.append(("labels to tune on", plain.validation, final.validation, high))
+    if plain.evaluation is not None and final.evaluation is not None:
+        reached = final.evaluation.accuracy
+        pairs.append(("test labels", plain.evaluation.accuracy.value, reached.value, reached.high))
+    for name, without, reached_value, high in pairs:
+        if without > high:
+            return (
+                f"the graph does not help here: on the {name} 0 hops reach {without:.3f} and "
+                f"{counted(final.hops, 'hop')} {reached_value:.3f}; try --n-hops 0 or 1."
+            )
+    return None
 
 
 def _plain_settings(data: DataOptions) -> dict[str, Any]:

@@ -14,21 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.cli.options import DataOptions, chosen
+from sgclearn.cli.label_files import labels_of
+from sgclearn.cli.options import DataOptions, chosen, delimiter_of
 from sgclearn.cli.output import Stages, counted
 from sgclearn.cli.splitting import DEFAULT_HELD_OUT, hold_out
 from sgclearn.datasets import list_datasets, load_dataset
 from sgclearn.datasets.loading import DEFAULT_SEED
 from sgclearn.errors import InputError
-from sgclearn.features import Encoding, Features, Labels, read_features, read_labels
-from sgclearn.features.frames import ID_NAMES
-from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES
+from sgclearn.features import Encoding, Features, Labels, read_features
 from sgclearn.features.readers import SVMLIGHT_SUFFIXES
 from sgclearn.graph import Graph, NodeIds, read_edges
-from sgclearn.tables import open_table
 
 EMBEDDED = "debian"
 SPLITS = ("train", "val", "test")
+LARGEST_SEED = 2**32 - 1  # of scikit-learn
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +49,8 @@ class Problem:
         What `--row-norm` is where it is not given.
     is_held_out : bool
         Whether the test labels were drawn here, because the labels came without a split.
+    label_column : str or None
+        Column of the labels, where only its place in the file said so.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Problem:
     split: NDArray[Any]
     row_norm: str | None = None
     is_held_out: bool = False
+    label_column: str | None = None
 
     def nodes(self, *splits: str) -> NDArray[np.intp]:
         """Positions of the nodes in these splits."""
@@ -92,6 +94,7 @@ class Problem:
             "weighted": self.graph.is_weighted,
             "features": None if self.X is None else self.X.shape[1],
             "classes": len(self.classes),
+            "label_column": self.label_column,
             **{split: len(self.nodes(split)) for split in SPLITS},
         }
 
@@ -106,11 +109,17 @@ class Problem:
     def split_sizes(self) -> str:
         """How many labels each split has, in words."""
         held = [f"{len(self.nodes(split)):,} {split}" for split in SPLITS if len(self.nodes(split))]
-        return ", ".join(held) + (" (held back here)" if self.is_held_out else "")
+        column = "" if self.label_column is None else f"column {self.label_column}: "
+        return (
+            column
+            + ", ".join(held)
+            + (" (held back here)" if self.is_held_out and len(self.nodes("test")) else "")
+        )
 
 
 def read_problem(data: DataOptions, stages: Stages) -> Problem:
     """Read what the options name; the embedded graph if they name nothing."""
+    _check_seed(data.seed)
     files = [name for name in ("edges", "features", "labels") if getattr(data, name) is not None]
     if data.dataset is not None or not files:
         return _read_dataset(data, files, stages)
@@ -121,15 +130,16 @@ def read_problem(data: DataOptions, stages: Stages) -> Problem:
         )
     if data.data_dir is not None:
         raise InputError("--data-dir goes with --dataset: got it with files of your own; leave it out.")
+    _refuse_without_features(data)
     features = None
     if data.features is not None:
         stages.stage(f"reading {data.features.name}")
         features = features_of(data, data.features)
     graph = graph_of(data, data.edges, features, stages)
     stages.stage("reading labels")
-    labels = _labels_of(data, data.labels)
+    labels, label_column = labels_of(data, data.labels)
     y = labels.align(graph)
-    return Problem(
+    problem = Problem(
         data.edges.name,
         graph,
         None if features is None else features.align(graph),
@@ -138,7 +148,37 @@ def read_problem(data: DataOptions, stages: Stages) -> Problem:
         y,
         _split_of(data, labels, graph, y),
         is_held_out=labels.splits is None,
+        label_column=label_column,
     )
+    _check_classes(problem, data.labels)
+    return problem
+
+
+def _check_seed(seed: int | None) -> None:
+    if seed is not None and not 0 <= seed <= LARGEST_SEED:
+        raise InputError(
+            f"--seed must be a whole number from 0 to {LARGEST_SEED}: got {seed}; choose another."
+        )
+
+
+def _refuse_without_features(data: DataOptions) -> None:
+    given = {
+        "impute": data.impute,
+        "max-categories": data.max_categories,
+        "row-numbers": data.row_numbers or None,
+    }
+    unused = [name for name, value in given.items() if value is not None]
+    if unused and data.features is None:
+        raise InputError(f"--{unused[0]} goes with --features: got it without; leave it out.")
+
+
+def _check_classes(problem: Problem, path: Path) -> None:
+    known = sorted(set(problem.y[problem.nodes("train")].tolist()))
+    if len(known) < 2:
+        raise InputError(
+            f"{path} must have training labels of at least two classes: got one class, {known[0]!r}; label a "
+            "node of another class."
+        )
 
 
 def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Problem:
@@ -181,6 +221,10 @@ def features_of(data: DataOptions, path: Path, encoding: Encoding | None = None)
     """Features of a file; with the encoding of a model, encoded as at its fit."""
     if not is_table(path):
         # A matrix of numbers has no raw columns to encode.
+        if data.max_categories is not None:
+            raise InputError(
+                f"--max-categories goes with tables of features: got it with {path}, a matrix; leave it out."
+            )
         return read_features(path, id_column=data.id_column, impute=chosen(data.impute))
     return read_features(
         path,
@@ -188,7 +232,7 @@ def features_of(data: DataOptions, path: Path, encoding: Encoding | None = None)
         impute=chosen(data.impute),
         max_categories=50 if data.max_categories is None else data.max_categories,
         encoding=encoding,
-        delimiter=_delimiter(data),
+        delimiter=delimiter_of(data),
         header=data.header,
     )
 
@@ -233,7 +277,7 @@ def edges_of(data: DataOptions, path: Path, nodes: NodeIds | None, directed: boo
         directed=directed,
         duplicates=chosen(data.duplicates) or "once",
         self_loops=chosen(data.self_loops) or "keep",
-        delimiter=_delimiter(data) if is_table else None,
+        delimiter=delimiter_of(data) if is_table else None,
         header=data.header if is_table else None,
     )
 
@@ -244,23 +288,6 @@ def _has_own_ids(path: Path) -> bool:
         return False
     with zipfile.ZipFile(path) as archive:
         return "ids.npy" in archive.namelist()
-
-
-def _labels_of(data: DataOptions, path: Path) -> Labels:
-    delimiter, id_column = _delimiter(data), data.id_column
-    if id_column is not None:
-        words = frozenset((id_column, *ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES))
-        table = open_table(path, delimiter=delimiter, header=data.header, header_words=words)
-        if id_column not in table.names:
-            id_column = None  # the option is about the features, and the labels call their id something else
-    return read_labels(
-        path,
-        id_column=id_column,
-        label_column=data.label_column,
-        split_column=data.split_column,
-        delimiter=delimiter,
-        header=data.header,
-    )
 
 
 def _split_of(data: DataOptions, labels: Labels, graph: Graph, y: NDArray[Any]) -> NDArray[Any]:
@@ -277,7 +304,3 @@ def _split_of(data: DataOptions, labels: Labels, graph: Graph, y: NDArray[Any]) 
     if not (split == "train").any():
         raise InputError(f"{data.labels} must have labels to train on: got a split without train; add some.")
     return split
-
-
-def _delimiter(data: DataOptions) -> str | None:
-    return "\t" if data.delimiter in ("tab", "\\t") else data.delimiter

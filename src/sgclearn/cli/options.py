@@ -199,8 +199,18 @@ class DataOptions(ReadingOptions, FileOptions):
         ),
     ] = None
     seed: Annotated[
-        int | None, _option("Seed of splits, folds and stochastic solvers; 2019 if not given.", SPLIT)
+        int | None,
+        _option(
+            "Seed of splits, folds and stochastic solvers; 2019 if not given. The public split of cora, "
+            "citeseer and pubmed stays as it is.",
+            SPLIT,
+        ),
     ] = None
+
+
+def delimiter_of(data: ReadingOptions) -> str | None:
+    """Delimiter that was named, a tab by its name."""
+    return "\t" if data.delimiter in ("tab", "\\t") else data.delimiter
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,26 +11,37 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sgclearn.cli.layout import column_widths, record_lines
+
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 # Where no terminal says how wide it is.
 PLAIN_WIDTH = 100
+LEAST_GAP = 2  # characters between columns
 
 OPTION_OF = {
     "id_column=False": "--row-numbers",
     "weight=False": "--unweighted",
     "header=True": "--header",
     "header=False": "--no-header",
+    "directed=True": "--directed",
+    "directed=False": "--undirected",
     "weight": "--weights-column",
     "source": "--source-column",
     "target": "--target-column",
+    "nodes": "--features",
+    "n_trials": "--trials",
+    "random_state": "--seed",
+    "name": "--dataset",
 } | {
     name: "--" + name.replace("_", "-")
     for name in (
         *("id_column", "label_column", "split_column", "delimiter", "impute", "max_categories", "directed"),
         *("duplicates", "self_loops", "data_dir", "n_hops", "weight_decay", "normalization", "gamma"),
         *("row_norm", "scale", "solver", "class_weight", "max_iter", "memory_limit", "cv", "search"),
+        *("scoring", "confidence"),
     )
 }
 _WHOLE = "|".join(name for name in OPTION_OF if "=" in name)
@@ -37,9 +49,17 @@ _NAMES = "|".join(name for name in OPTION_OF if "=" not in name)
 # `name=` anywhere, or a name of two words; a bare `source` or `scale` may be an ordinary word. What is quoted
 # or part of a path is the user's own.
 _ARGUMENT = re.compile(
-    rf"(?<![\w'\"/.-])(?:({_WHOLE})|({_NAMES})=(?:['\"](\w+)['\"])?|(\w+_\w+))(?![\w'\"/]|\.\w)"
+    rf"(?<![\w'\"/.-])(?:({_WHOLE})|({_NAMES})=(?:['\"](\w+)['\"]|(None)|([\d.e+-]*\d))?|(\w+_\w+))(?![\w'\"/]|\.\w)"
 )
-_REMARK = re.compile(r" \(--[^)]* on the command line\)")
+# What a sentence begins with is its subject: here a bare name is an argument.
+_SUBJECT = re.compile(
+    rf"(?:(?<=^)|(?<=: ))((?:(?:{_NAMES}) and )?)({_NAMES})(?= (?:must|needs|goes|each)\b)"
+    rf"|(?<=leave )()({_NAMES})(?= out\b)"
+)
+_REMARKS = re.compile(
+    r" \(--[^)]* on the command line\)|, else say n_nodes=[\d,]+|,? or None(?=[ :;,.])| or False(?= for)"
+    r"|, tol(?= or )"
+)
 
 
 def in_options(text: str) -> str:
@@ -51,14 +71,24 @@ def in_options(text: str) -> str:
     '--n-hops must be >= 0: got -1; name the id with --id-column.'
     >>> in_options("build the graph with self_loops='drop'.")
     'build the graph with --self-loops drop.'
+    >>> in_options("source and target must be named together: got source='a' and target=None.")
+    '--source-column and --target-column must be named together: got --source-column a and no --target-column.'
     """
 
     def option(match: re.Match[str]) -> str:
-        whole, name, value, word = match.groups()
+        whole, name, value, nothing, number, word = match.groups()
         found = OPTION_OF.get(whole or name or word, match.group(0))
-        return found if value is None else f"{found} {value}"
+        if nothing is not None:
+            return f"no {found}"
+        given = value or number
+        return found if given is None else f"{found} {given}"
 
-    return _ARGUMENT.sub(option, _REMARK.sub("", text))
+    def subject(match: re.Match[str]) -> str:
+        first, name = (part for part in match.groups() if part is not None)
+        before = f"{OPTION_OF[first.removesuffix(' and ')]} and " if first else ""
+        return before + OPTION_OF[name]
+
+    return _ARGUMENT.sub(option, _SUBJECT.sub(subject, _REMARKS.sub("", text)))
 
 
 def complain(text: str) -> None:
@@ -68,12 +98,28 @@ def complain(text: str) -> None:
 
 
 def to_json(document: Any) -> str:
-    """Document as indented JSON; numpy scalars and paths become plain."""
+    r"""Document as indented JSON; numpy scalars and paths become plain, and what is no finite number null.
 
-    def plain(value: Any) -> Any:
-        return str(value) if isinstance(value, Path) else value.item()
+    Examples
+    --------
+    >>> to_json({"seconds": float("inf"), "hops": 2})
+    '{\n  "seconds": null,\n  "hops": 2\n}'
+    """
+    return json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False)
 
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, default=plain)
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(held) for held in value]
+    if isinstance(value, Path):
+        return str(value)
+    if value is None or isinstance(value, str | int):
+        return value
+    if not isinstance(value, float):
+        return _plain(value.item())
+    return value if math.isfinite(value) else None
 
 
 class Screen:
@@ -118,27 +164,25 @@ class Screen:
         title: str | None = None,
         gap: int = 3,
     ) -> None:
-        """Write a table whose first `left` columns are text and whose others are numbers, below an empty line."""
+        """Write a table below an empty line; its first `left` columns are text and its others are numbers.
+
+        Where the terminal is too narrow for it, every row becomes a few lines of name and value.
+        """
         if self.as_json:
             return
-        from rich import box
-        from rich.table import Table
-
-        table = Table(box=box.SIMPLE_HEAD)
-        table.pad_edge, table.show_edge, table.padding = False, False, (0, gap - 1, 0, 0)
-        for position, name in enumerate(header):
-            is_text = position < left
-            table.add_column(
-                name, justify="left" if is_text else "right", overflow="fold", no_wrap=not is_text
-            )
-        for row in rows:
-            table.add_row(*row)
+        listed = [list(row) for row in rows]
         console = _console()
         console.print()
         if title is not None:
             # Not the table's own title, which is broken to the width of a narrow table.
             console.print(title, style="bold")
-        console.print(table)
+        for narrower in range(gap, LEAST_GAP - 1, -1):
+            prose = left == len(header)
+            widths = column_widths(header, listed, width=console.width, gap=narrower, prose=prose)
+            if widths is not None:
+                console.print(_grid(header, listed, widths, left, narrower))
+                return
+        console.print(_records(header, listed))
 
     def document(self, document: Any) -> None:
         """Write the JSON document, if that was asked for."""
@@ -173,6 +217,33 @@ class Stages:
             self._bars.update(self._current, visible=False)
         bar = self._current = self._bars.add_task(text, total=None)
         return lambda done, of: self._bars.update(bar, completed=done, total=of)
+
+
+def _grid(
+    header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int], left: int, gap: int
+) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.pad_edge, table.show_edge, table.padding = False, False, (0, gap - 1, 0, 0)
+    for position, (name, width) in enumerate(zip(header, widths, strict=True)):
+        justify: Any = "left" if position < left else "right"
+        table.add_column(name, justify=justify, overflow="fold", width=width)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _records(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in record_lines(header, rows):
+        grid.add_row(name, value)
+    return grid
 
 
 def _console(stderr: bool = False) -> Console:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -103,8 +104,8 @@ def _on_run(folder: Path, data: DataOptions, stages: Stages) -> Predictions:
     run = Run.open(folder)
     data = _as_at_the_fit(data, run.settings, folder)
     stages.stage(f"reading {folder}")
-    model, encoding = _load(run.folder / MODEL)
-    graph, X = run.graph(), run.features()
+    model, encoding = _load(run.path(MODEL))
+    graph, X = run.graph(), None if model.uses_identity_ else run.features()
     n_old = graph.n_nodes
     _check_width(model, X, run.folder)
     ids = graph.node_ids
@@ -192,7 +193,17 @@ def _read_features(model: Any, encoding: Encoding | None, data: DataOptions, pat
     from sgclearn.cli.inputs import features_of, is_svmlight
     from sgclearn.features import Features
 
-    features = features_of(data, path, encoding)
+    try:
+        features = features_of(data, path, encoding)
+    except InputError as error:
+        fault = re.match(r".* missing values?(?=; fill)", str(error))
+        if fault is None:
+            raise
+        # The remedy of the library is an option of the fit, which predict does not have.
+        raise InputError(
+            f"{fault.group()}, and the model was fitted without --impute; fill the cells, or fit again "
+            "with --impute."
+        ) from error
     X: Any = features.matrix
     d = model.n_features_in_
     if is_svmlight(path) and issparse(X) and X.shape[1] < d:

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.cli.csv_files import csv_bytes, write_csv
+from sgclearn.cli.csv_files import DECIMALS, csv_bytes, write_csv
 from sgclearn.cli.output import Screen
 from sgclearn.features import Labels, read_labels
 from sgclearn.graph import Graph
 
-DECIMALS = 6
 SHOWN = 20
 
 

@@ -10,22 +10,25 @@
 ``run.json``           format, versions, settings, names of the input files; written last
 =====================  ===========================================================================
 
-The same input and settings give the same bytes. Without ``run.json`` a folder is no run: it is removed before
-anything is replaced, so that a run that was interrupted cannot pass for a whole one.
+The same input and settings give the same bytes. All files are written to a temporary folder, which then gets
+the name of the run in one step. Where a run is replaced its files are exchanged one by one: ``run.json``, without
+which a folder is no run, is removed first and put back last, so that half a run cannot pass for a whole one.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import os
 import platform
+import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import sgclearn
 from sgclearn.cli.csv_files import write_csv
 from sgclearn.cli.inputs import SPLITS, Problem
 from sgclearn.cli.output import to_json
@@ -35,6 +38,7 @@ from sgclearn.features import read_features
 from sgclearn.files import replacing
 from sgclearn.graph import Graph
 from sgclearn.persist import save_model
+from sgclearn.version import __version__
 
 FORMAT, VERSION = "sgclearn-run", 1
 DEFAULT_NAME = "sgc-run"
@@ -43,18 +47,38 @@ GRAPH, FEATURES, LABELS, RUN = "graph.npz", "features.npz", "labels.csv", "run.j
 
 
 def choose_folder(out: Path | None, force: bool) -> Path:
-    """Folder to write to; one that has something in it already is refused, unless it may be replaced."""
+    """Folder to write to, which can be written; one that has something in it must be a run to be replaced."""
     if out is None:
         names = itertools.chain([DEFAULT_NAME], (f"{DEFAULT_NAME}-{k}" for k in itertools.count(2)))
-        return next(path for path in map(Path, names) if not path.exists())
+        out = next(path for path in map(Path, names) if not path.exists())
     if out.exists() and not out.is_dir():
         raise InputError(f"--out must name a folder: got the file {out}; choose another name.")
-    if out.is_dir() and any(out.iterdir()) and not force:
-        raise InputError(
-            f"--out must be a new or empty folder: got {out}, which has files in it; choose another, or "
-            "replace those that sgc writes with --force."
-        )
+    if out.is_dir() and any(out.iterdir()):
+        if not force:
+            raise InputError(
+                f"--out must be a new or empty folder: got {out}, which has files in it; choose another, or "
+                "replace those that sgc writes with --force."
+            )
+        if not (out / RUN).is_file():
+            raise InputError(
+                f"--force replaces a run of sgc fit: got {out}, which has files in it and no {RUN}; choose "
+                "another folder."
+            )
+    _check_writable(out)
     return out
+
+
+def _check_writable(folder: Path) -> None:
+    """Refuse a place that cannot be written now, not after the fit; nothing is left behind."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryDirectory(prefix=".sgc-", dir=there):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"--out must be a place that can be written: got {folder} ({error.strerror or error}); choose "
+            "another folder."
+        ) from error
 
 
 def write_run(
@@ -65,24 +89,46 @@ def write_run(
     metrics: dict[str, Any],
     settings: dict[str, Any],
 ) -> None:
-    """Write all files of a run, each under a temporary name that is then changed."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write all files of a run to a temporary folder, then give it its name or exchange the files of the old."""
+    replaced = folder.exists()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    name = f".{folder.name}.{os.getpid()}.tmp"
+    staging = folder / name if replaced else folder.with_name(name)
+    try:
+        staging.mkdir()
+        _write_files(staging, problem, model, predictions, metrics, settings)
+        if replaced:
+            _exchange(staging, folder)
+        else:
+            os.rename(staging, folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _exchange(staging: Path, folder: Path) -> None:
     (folder / RUN).unlink(missing_ok=True)
+    (folder / FEATURES).unlink(missing_ok=True)
+    for path in sorted(staging.iterdir(), key=lambda path: path.name == RUN):
+        os.replace(path, folder / path.name)
+
+
+def _write_files(
+    folder: Path,
+    problem: Problem,
+    model: Any,
+    predictions: Predictions,
+    metrics: dict[str, Any],
+    settings: dict[str, Any],
+) -> None:
     encoding = None if problem.encoding is None else problem.encoding.to_dict()
     save_model(model, folder / MODEL, feature_encoding=encoding)
     predictions.write(folder / PREDICTIONS)
     write_json(folder / METRICS, metrics)
     problem.graph.save_npz(folder / GRAPH)
-    if problem.X is None:
-        (folder / FEATURES).unlink(missing_ok=True)
-    else:
+    if problem.X is not None:
         _write_features(folder / FEATURES, problem)
     _write_labels(folder / LABELS, problem)
-    versions = {
-        "sgclearn": sgclearn.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
+    versions = {"sgclearn": __version__, "numpy": np.__version__, "python": platform.python_version()}
     write_json(
         folder / RUN, {"format": FORMAT, "version": VERSION, "versions": versions, "settings": settings}
     )
@@ -163,11 +209,19 @@ class Run:
             )
         return cls(folder, settings)
 
+    def path(self, name: str) -> Path:
+        """Path of a file of the run, which must be there."""
+        path = self.folder / name
+        if not path.is_file():
+            raise DataFileError(
+                f"{self.folder} must have the file {name}: got a run without it; run sgc fit again."
+            )
+        return path
+
     def graph(self) -> Graph:
         """The graph of the run."""
-        return Graph.load_npz(self.folder / GRAPH)
+        return Graph.load_npz(self.path(GRAPH))
 
     def features(self) -> Any:
-        """The feature matrix of the run (n, d); None if it has no features."""
-        path = self.folder / FEATURES
-        return read_features(path).matrix if path.exists() else None
+        """The feature matrix of the run (n, d)."""
+        return read_features(self.path(FEATURES)).matrix

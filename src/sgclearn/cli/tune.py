@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 COMMAND = "tune"
 SEARCH = "Search"
+MOST_HOPS = 1000  # numbers to try
+LARGEST_HOPS = 10_000  # of a model that can be saved
 T = TypeVar("T")
 
 
@@ -54,8 +56,8 @@ def command(
     weight_decay: Annotated[
         str | None,
         typer.Option(
-            help="Weight decays to try, as 1e-5,1e-4; with tpe the bounds of the search. If not given, 22 "
-            "from 1e-8 to 0.1 (tpe: 1e-10 to 1e-4).",
+            help="Weight decays to try, as 1e-5,1e-4; with tpe the bounds of the search. If not given, 25 "
+            "from 1e-8 to 1 (tpe: 1e-10 to 1e-4).",
             rich_help_panel=SEARCH,
             show_default=False,
         ),
@@ -177,10 +179,23 @@ def _hops(text: str) -> list[int]:
         between = re.fullmatch(r"\s*(\d+)\s*-\s*(\d+)\s*", part)
         if between:
             first, last = int(between.group(1)), int(between.group(2))
-            hops += range(min(first, last), max(first, last) + 1)
+            if first > last:
+                raise InputError(f"--n-hops must go from few to many, as 0-10: got {part.strip()!r}.")
+            _check_amount(text, len(hops) + last - first + 1)
+            hops += range(first, last + 1)
         else:
             hops += _listed("--n-hops", part, int) or []
+    _check_amount(text, len(hops))
+    if max(hops) > LARGEST_HOPS:
+        raise InputError(f"--n-hops must be at most {LARGEST_HOPS}: got {max(hops)}; the usual are 0-10.")
     return hops
+
+
+def _check_amount(text: str, count: int) -> None:
+    if count > MOST_HOPS:
+        raise InputError(
+            f"--n-hops must name at most {MOST_HOPS} numbers of hops: got {text!r}, which is {count:,}; name fewer."
+        )
 
 
 def _listed(option: str, text: str | None, kind: Callable[[str], T]) -> list[T] | None:
@@ -212,6 +227,13 @@ def _document(problem: Problem, model: Any, row_norm: str | None) -> dict[str, A
     }
 
 
+def _gamma(trial: dict[str, Any]) -> str:
+    """Weight of a node itself as it was used; the Chebyshev matrix has none."""
+    if trial["normalization"] == "cheby":
+        return "-"
+    return "1" if trial["gamma"] is None else f"{trial['gamma']:g}"
+
+
 def _rank(trial: dict[str, Any]) -> tuple[float, float, float]:
     """As the search itself decides between equal scores."""
     return (-trial["score"], trial["log_loss"], -trial["weight_decay"])
@@ -226,7 +248,7 @@ def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, ou
     rows = []
     for trial in best_of:
         is_best = trial["n_hops"] == model.best_params_["n_hops"]
-        gamma = "-" if trial["gamma"] is None else f"{trial['gamma']:g}"
+        gamma = _gamma(trial)
         settings = (trial["normalization"], gamma, f"{trial['weight_decay']:.3g}")
         spread = f"{trial['score_std']:.3f}" if trial["score_std"] else "-"
         mark = "best" if is_best else ""

@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.evaluate.intervals import Interval, bootstrap_f1, f1_scores, percentile_interval, wilson
+from sgclearn.evaluate.intervals import (
+    Interval,
+    bootstrap_f1,
+    f1_interval,
+    f1_scores,
+    percentile_interval,
+    wilson,
+)
 
 N_BOOTSTRAP = 1000
 
@@ -122,11 +129,12 @@ def evaluate_predictions(
 
     Notes
     -----
-    Accuracy, precision and recall are shares with Wilson score intervals. F1 is no share: its interval holds
-    the percentiles of 1000 bootstrap resamples of the nodes, in each of which the macro-F1 averages the
-    classes that occur. Where nothing was predicted as a class its precision is 0, as in scikit-learn. The
-    intervals take the nodes as drawn at random, one by one; neighbours in a graph are alike, so that they are
-    rather too narrow.
+    Accuracy, precision and recall are shares with Wilson score intervals. So is the share J of the nodes of a
+    class or predicted as it that are both, and `F1 = 2 J / (1 + J)` takes its interval from there. The interval
+    of the macro-F1 holds the percentiles of 1000 draws of the Bayesian bootstrap, each with one more node that
+    was never seen, right or wrong, so that a few nodes that are all right do not pass for certainty. Where
+    nothing was predicted as a class its precision is 0, as in scikit-learn. The intervals take the nodes as
+    drawn at random, one by one; neighbours in a graph are alike, so that they are rather too narrow.
 
     Examples
     --------
@@ -156,7 +164,7 @@ def evaluate_predictions(
             label,
             wilson(int(right[i]), int(predicted[i]), confidence),
             wilson(int(right[i]), int(support[i]), confidence),
-            percentile_interval(float(f1[i]), resampled[:, i], confidence),
+            f1_interval(int(right[i]), int(support[i]), int(predicted[i]), confidence),
             int(support[i]),
             int(predicted[i]),
         )

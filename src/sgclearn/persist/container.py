@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import ModelFileError
 from sgclearn.files import replacing
+from sgclearn.version import __version__
 
 FORMAT = "sgclearn-model"
 VERSION = 1
@@ -44,11 +45,9 @@ Tensors = dict[str, NDArray[Any]]
 
 def write_container(path: str | os.PathLike[str], header: dict[str, Any], tensors: Tensors) -> None:
     """Write header and tensors; a reader sees the whole file or none of it."""
-    from importlib.metadata import version
-
     from safetensors.numpy import save
 
-    whole = {"format": FORMAT, "version": VERSION, "library_version": version("sgclearn"), **header}
+    whole = {"format": FORMAT, "version": VERSION, "library_version": __version__, **header}
     plain = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     signed = {**whole, CHECKSUM: _checksum(whole, plain)}
     with replacing(path) as temporary:
@@ -110,6 +109,13 @@ def _refuse_other_kinds(path: Path) -> None:
         raise ModelFileError(
             f"{path} must be a model that save_model wrote: got a pickle, which sgclearn never reads because "
             f"it can run code; {_SAVE_AGAIN}."
+        )
+
+    # For the same reason eight characters of text cannot be the start of one.
+    if len(start) == 8 and all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start):
+        raise ModelFileError(
+            f"{path} must be a model that save_model wrote: got a text file, which is not a model file; check "
+            "the path."
         )
 
 

@@ -9,9 +9,10 @@ The entries of the header besides those of `sgclearn.persist.container`:
     The arguments of its constructor. A value that JSON does not have is an object with one key: ``{"float":
     "nan"}``, ``{"pairs": [[key, value], ...]}`` for a dictionary, ``{"polynomial": ...}`` for a filter.
 ``fitted``
-    What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``row_norm_``, ``normalization_``, ``gamma_``,
-    ``uses_graph_``, ``uses_identity_``, ``n_features_in_``, where there are any ``feature_names_in_``) and how
-    the fit ended (``weight_decay_``, ``n_iter_``, ``converged_``, ``gradient_ratio_``, ``loss_``).
+    What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``row_norm_``, ``normalization_``,
+    ``gamma_``, ``uses_graph_``, ``uses_identity_``, ``n_features_in_``, where there are any
+    ``feature_names_in_``) and how the fit ended (``weight_decay_``, ``n_iter_``, ``converged_``,
+    ``gradient_ratio_``, ``loss_``).
 ``classes``
     Missing where the classes are the tensor ``classes`` (numbers and truth values); else ``dtype`` ("str" or
     "object") and ``values``.
@@ -35,6 +36,7 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.filters import PolynomialFilter, filter_from_dict
+from sgclearn.persist.checks import MOST_HOPS, check_loaded
 from sgclearn.persist.container import Tensors, read_container, write_container
 
 ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
@@ -88,6 +90,10 @@ def save_model(
     name, parameters = _identity(model)
     if not hasattr(model, "coef_"):
         raise InputError(f"a model must be fitted before it is saved: got a new {name}; call fit first.")
+    if model.n_hops_ > MOST_HOPS:
+        raise InputError(
+            f"a model of more than {MOST_HOPS} hops cannot be saved: n_hops_ is {model.n_hops_}; fit with fewer."
+        )
     tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
     fitted = {field: _plain(getattr(model, field), field) for field in FITTED}
     if hasattr(model, "feature_names_in_"):
@@ -118,7 +124,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is truncated, changed, of another program, of a later format, a pickle, or empty.
+        If the file is truncated, changed, of another program, of a later format, a pickle, or empty, or if
+        it describes a model that no fit gives (a negative gamma, weights that are not finite, ...).
     """
     import sgclearn.classify
 
@@ -135,10 +142,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             model.feature_names_in_ = np.array(header["fitted"]["feature_names_in_"], dtype=object)
         model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
         model.classes_ = _restored_classes(header, tensors)
-        shape = (len(model.classes_), model.n_features_in_)
-        if model.coef_.shape != shape or model.intercept_.shape != shape[:1]:
-            raise ValueError(f"coef of shape {model.coef_.shape}, not {shape}")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        check_loaded(model, least_classes=2 if name == "SGCClassifier" else 1)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(
             f"{path} must describe a whole model, and its contents do not fit together ({error}); "
             "save the model again with save_model."

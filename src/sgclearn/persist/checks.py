@@ -1,0 +1,78 @@
+"""What a loaded model must be like: a file that fits together can still describe a model that cannot be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from sgclearn.filters import PolynomialFilter
+
+MOST_HOPS = 10_000
+
+
+def check_loaded(model: Any, least_classes: int) -> None:
+    """Raise a ValueError that names the first fitted attribute with a value that no fit gives it."""
+    from sgclearn.operators.operator import check_operator_choice
+    from sgclearn.propagation.source import check_row_norm
+
+    for name in ("uses_graph_", "uses_identity_", "converged_"):
+        _require(isinstance(getattr(model, name), bool), name, model)
+    _require(_is_whole(model.n_hops_, 0, MOST_HOPS), "n_hops_", model)
+    _require(_is_whole(model.n_features_in_, 0), "n_features_in_", model)
+    _require(_is_whole(model.n_iter_, 0), "n_iter_", model)
+    _require(_is_number(model.weight_decay_), "weight_decay_", model)
+    for name in ("loss_", "gradient_ratio_"):
+        value = getattr(model, name)
+        _require(isinstance(value, int | float) and not isinstance(value, bool), name, model)
+    check_row_norm(model.row_norm_)
+    if model.uses_graph_:
+        _require(
+            check_operator_choice(model.normalization_, model.gamma_)[1] == model.gamma_, "gamma_", model
+        )
+    else:
+        _require(model.normalization_ is None, "normalization_", model)
+        _require(model.gamma_ is None, "gamma_", model)
+    _check_filter(model)
+    _check_arrays(model, least_classes)
+
+
+def _check_filter(model: Any) -> None:
+    if model.filter_ is None:
+        return
+    _require(isinstance(model.filter_, PolynomialFilter), "filter_", model)
+    # A number of hops out of range would be a list of coefficients as long.
+    _require(_is_whole(getattr(model.filter_, "hops", 0), 0, MOST_HOPS), "filter_", model)
+    _require(bool(np.isfinite(model.filter_.coefficients).all()), "filter_", model)
+    _require(model.filter_.n_hops == model.n_hops_, "filter_", model)
+
+
+def _check_arrays(model: Any, least_classes: int) -> None:
+    classes = model.classes_.tolist()
+    if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < least_classes:
+        raise ValueError(f"{len(classes)} classes, not {least_classes} or more different ones")
+    shape = (len(classes), model.n_features_in_)
+    if model.coef_.shape != shape or model.intercept_.shape != shape[:1]:
+        raise ValueError(f"coef of shape {model.coef_.shape}, not {shape}")
+    for name in ("coef", "intercept"):
+        array = getattr(model, f"{name}_")
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite numbers")
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and names.shape != shape[1:]:
+        raise ValueError(f"{names.size} names of {shape[1]} features")
+
+
+def _require(is_valid: bool, name: str, model: Any) -> None:
+    if not is_valid:
+        raise ValueError(f"{name} is {getattr(model, name)!r}")
+
+
+def _is_whole(value: Any, least: int, most: float = math.inf) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_number(value: Any) -> bool:
+    """A finite number >= 0."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf

@@ -1,0 +1,110 @@
+"""The run folder: a place that is checked before the fit, and written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_runs import Files, Sgc, assert_mistake
+
+from sgclearn.cli import run_folder as folders
+from sgclearn.cli.csv_files import csv_bytes
+from sgclearn.cli.output import to_json
+
+DECAY = ("--weight-decay", "1e-3")
+
+
+@pytest.fixture
+def no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: Any, **more: Any) -> None:
+        raise ZeroDivisionError("fitted although the folder is no place to write to")
+
+    monkeypatch.setattr("sgclearn.classify.SGCClassifier.fit", refuse)
+    monkeypatch.setattr("sgclearn.classify.SGCClassifierCV.fit", refuse)
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_place_is_checked_before_the_fit(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    (tmp_path / "afile").touch()
+    assert_mistake(sgc("fit", *files.options, "--out", "afile"), "--out must name a folder")
+    assert_mistake(sgc("fit", *files.options, "--out", "afile/run"), "--out must be a place", "afile")
+    if Path("/proc/self").exists():
+        assert_mistake(sgc("fit", *files.options, "--out", "/proc/x"), "--out must be a place", "/proc/x")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert sgc("fit", *files.options, "--out", "deep/er/run").code == 1  # the fit was reached
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.usefixtures("no_fit")
+def test_force_replaces_runs_only(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "cat.png").write_bytes(b"cat")
+    result = sgc("fit", *files.options, "--out", "photos", "--force")
+    assert_mistake(result, "--force replaces a run of sgc fit", "photos")
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_failure_while_writing_leaves_nothing(
+    sgc: Sgc, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replaced: bool
+) -> None:
+    options = ("fit", *files.options, *DECAY, "--out", "run", "--force")
+    if replaced:
+        assert sgc(*options).code == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def full(*given: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(folders, "_write_labels", full)
+    result = sgc(*options)
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert (tmp_path / "run").exists() == replaced
+
+
+def test_json_has_null_for_what_is_not_finite() -> None:
+    document = {"a": [float("nan"), np.float64(np.inf), 1.5], "b": Path("x"), "c": (np.int64(3), True, None)}
+    assert json.loads(to_json(document)) == {"a": [None, None, 1.5], "b": "x", "c": [3, True, None]}
+
+
+def test_many_hops_end_in_files_that_are_json(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    result = sgc("fit", *files.options, *DECAY, "--n-hops", 1000, "--out", "run")
+    assert result.code in (0, 2), result.err
+    if result.code == 0:
+        metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+        assert metrics["results"][1]["n_hops"] == 1000
+
+
+def test_numbers_are_spelled_the_same_whatever_the_ids_are() -> None:
+    shares = np.array([5e-05, 0.0, 1.0])
+    plain = csv_bytes({"id": np.array(["a", "b", "c"]), "p": shares}).decode().splitlines()
+    quoted = csv_bytes({"id": np.array(["a,", "b", "c"]), "p": shares}).decode().splitlines()
+    assert [line.split(",")[-1] for line in plain] == ["p", "0.000050", "0.000000", "1.000000"]
+    assert [line.split(",")[-1] for line in quoted] == [line.split(",")[-1] for line in plain]
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("model.safetensors", "predict"),
+        ("graph.npz", "predict"),
+        ("features.npz", "predict"),
+        ("labels.csv", "evaluate"),
+        ("predictions.csv", "evaluate"),
+    ],
+)
+def test_missing_file_of_a_run_is_named(sgc: Sgc, run_folder: Path, name: str, command: str) -> None:
+    os.unlink(run_folder / name)
+    assert_mistake(sgc(command, "--run", run_folder), f"the file {name}", "run sgc fit again")
+
+
+def test_missing_value_of_a_new_node_names_options_of_the_fit(
+    sgc: Sgc, run_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "f2.csv").write_text("id,city,width,height\nx,Bern,,1.0\ny,Bern,1,1\n")
+    result = sgc("predict", "--run", run_folder, "--new-features", "f2.csv")
+    assert_mistake(result, "'width'", "fitted without --impute", "fit again with --impute")
