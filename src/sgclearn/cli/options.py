@@ -116,16 +116,13 @@ def _option(text: str, panel: str, *names: str, **more: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class FileOptions:
-    """Which graph, features and labels."""
+class GraphFiles:
+    """Which graph and features."""
 
     edges: Annotated[Path | None, _option("Edges: CSV, TSV, Parquet, npz or GraphML.", FILES)] = None
     features: Annotated[
         Path | None,
         _option("Features: CSV, TSV, Parquet, npz or svmlight; without them the graph alone is used.", FILES),
-    ] = None
-    labels: Annotated[
-        Path | None, _option("Labels: a table of id, label and, if wanted, split (train, val, test).", FILES)
     ] = None
     dataset: Annotated[
         str | None, _option("A dataset by name instead of files; see: sgc datasets list.", FILES)
@@ -179,17 +176,26 @@ class ReadingOptions:
 
 
 @dataclass(frozen=True)
-class DataOptions(ReadingOptions, FileOptions):
-    """Data to fit on: the files, how to read them, and the split."""
+class GraphOptions(ReadingOptions, GraphFiles):
+    """A graph and its features, and how to read them."""
 
-    label_column: Annotated[str | None, _option("Column of the labels.", READING)] = None
-    split_column: Annotated[str | None, _option("Column of train, val and test.", READING)] = None
     impute: Annotated[
         Impute | None, _option("What missing numbers become; an error if not given.", READING)
     ] = None
     max_categories: Annotated[
         int | None, _option("Most categories that a column of text may have; 50 if not given.", READING)
     ] = None
+
+
+@dataclass(frozen=True)
+class DataOptions(GraphOptions):
+    """Data to fit on: graph, features, labels, and the split."""
+
+    labels: Annotated[
+        Path | None, _option("Labels: a table of id, label and, if wanted, split (train, val, test).", FILES)
+    ] = None
+    label_column: Annotated[str | None, _option("Column of the labels.", READING)] = None
+    split_column: Annotated[str | None, _option("Column of train, val and test.", READING)] = None
     held_out: Annotated[
         float | None,
         _option(

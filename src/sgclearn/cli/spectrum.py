@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sgclearn.cli.options import (
-    FILES,
     MODEL,
-    READING,
     RESULT,
     DataOptions,
     ForceFlag,
-    Impute,
+    GraphOptions,
     JsonFlag,
-    ReadingOptions,
     with_options,
 )
 from sgclearn.cli.output import Screen, Stages, counted
@@ -33,29 +30,6 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def _option(text: str, panel: str) -> Any:
     return typer.Option(help=text, rich_help_panel=panel, show_default=False)
-
-
-@dataclass(frozen=True)
-class GraphOptions(ReadingOptions):
-    """A graph and features, without labels."""
-
-    edges: Annotated[Path | None, _option("Edges: CSV, TSV, Parquet, npz or GraphML.", FILES)] = None
-    features: Annotated[
-        Path | None,
-        _option("Features: CSV, TSV, Parquet, npz or svmlight; without them the graph alone is read.", FILES),
-    ] = None
-    dataset: Annotated[
-        str | None, _option("A dataset by name instead of files; see: sgc datasets list.", FILES)
-    ] = None
-    data_dir: Annotated[
-        Path | None, _option("Folder with the files of datasets; else the variable SGCLEARN_DATA.", FILES)
-    ] = None
-    impute: Annotated[
-        Impute | None, _option("What missing numbers become; an error if not given.", READING)
-    ] = None
-    max_categories: Annotated[
-        int | None, _option("Most categories that a column of text may have; 50 if not given.", READING)
-    ] = None
 
 
 @with_options
