@@ -278,3 +278,10 @@ def test_cv_memory_counts_every_fold_that_is_held() -> None:
         tracemalloc.stop()
     for search in peaks:
         assert peaks[search] < 1.3 * needed[search]
+
+
+def test_cv_prefers_more_decay_where_every_setting_is_right() -> None:
+    X = np.repeat([[0.0], [9.0]], 6, axis=0)
+    model = SGCClassifierCV(0, weight_decay=np.logspace(-8, -1, 8), cv=3).fit(X, np.repeat([0, 1], 6))
+    assert model.best_score_ == 1.0
+    assert model.best_params_["weight_decay"] >= 1e-5

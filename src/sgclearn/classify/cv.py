@@ -61,7 +61,7 @@ class SGCClassifierCV(SoftmaxPrediction):
     n_trials : int, default 60
         Of "tpe".
     scoring : {"accuracy", "macro_f1", "log_loss"}, default "accuracy"
-        Ties go to the lower log-loss, then to fewer hops and more weight decay.
+        Ties go to the lower log-loss (in hundredths), then to fewer hops and more weight decay.
     refit_with_validation : bool, default False
         Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
         from every labelled node.

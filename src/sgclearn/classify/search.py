@@ -37,8 +37,12 @@ class Trial:
     log_loss: float
 
     def rank(self) -> tuple[float, float, int, float]:
-        """Higher score first; ties go to the lower log-loss, then to fewer hops and more weight decay."""
-        return (-self.score, self.log_loss, self.n_hops, -self.weight_decay)
+        """Higher score first; ties go to the lower log-loss, then to fewer hops and more weight decay.
+
+        The log-loss counts in hundredths: where every setting is right, less decay lowers it without end and
+        means nothing but overconfidence.
+        """
+        return (-self.score, round(self.log_loss, 2), self.n_hops, -self.weight_decay)
 
 
 class FoldProblems:

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PolynomialFilter:
-    """A polynomial `g(S) = c_0 I + c_1 S + ... + c_K S^K` of a propagation matrix.
+    """A polynomial `g(S) = sum_k c_k S^k` of a propagation matrix.
 
     Filters are values: equal ones compare equal, and they belong to no graph until they are applied.
     Use one of the subclasses; they differ in their coefficients only.
