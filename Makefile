@@ -49,7 +49,7 @@ bench: $(STAMPS)/test  ## measurements: reading edges, Lanczos against dense, th
 	@$(BIN)/python benchmarks/defaults.py
 
 docs: $(STAMPS)/docs  ## the documentation with its gallery, warnings are errors, in docs/_build/html
-	@rm -rf docs/api  # pages of names that are gone would stay
+	@rm -rf docs/api docs/_build  # pages of names that are gone would stay
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "Built: docs/_build/html/index.html"
 
