@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sgclearn import Operator, propagate
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
 from sgclearn.filters import (
     CustomFilter,
     HeatFilter,
@@ -164,12 +164,16 @@ def test_filters_survive_json(filter_) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: PowerFilter(-1), "hops must be a whole number >= 0: got -1"),
-        (lambda: S2GCFilter(0), "hops must be a whole number >= 1: got 0"),
+        (lambda: PowerFilter(-1), "n_hops of a filter must be a whole number >= 0: got -1"),
+        (lambda: S2GCFilter(0), "n_hops of a filter must be a whole number >= 1: got 0"),
         (lambda: S2GCFilter(2, 1.5), "alpha must be a number from 0 to 1: got 1.5"),
-        (lambda: PageRankFilter(True), "hops must be a whole number"),
+        (lambda: PageRankFilter(True), "must be a whole number"),
         (lambda: HeatFilter(3, -1.0), "t must be a number >= 0: got -1.0"),
         (lambda: CustomFilter(()), "at least one"),
+        (lambda: CustomFilter("abc"), "a list of numbers"),
+        (lambda: CustomFilter(3.0), "a list of numbers"),
+        (lambda: S2GCFilter(2, True), "alpha must be a number from 0 to 1"),
+        (lambda: filter_from_dict({"filter": "PowerFilter", "alpha": 1}), "has other parameters"),
         (lambda: CustomFilter((1.0, float("nan"))), "finite coefficients"),
         (lambda: filter_from_dict({"filter": "Magic"}), "filter must be one of"),
         (lambda: propagate(np.eye(2), ZOO["one-edge"], 5, filter=S2GCFilter(3)), "leave n_hops out"),
@@ -183,3 +187,15 @@ def test_bad_filters_are_refused(make, message: str) -> None:
 def test_filter_of_another_type_is_refused() -> None:
     with pytest.raises(InputTypeError, match="S2GCFilter"):
         propagate(np.eye(2), ZOO["one-edge"], filter="s2gc")
+
+
+def test_heat_filter_says_when_its_terms_are_too_few() -> None:
+    with pytest.warns(SgclearnWarning, match="10 hops hold 1.1% of the heat kernel"):
+        HeatFilter(10, 20.0)
+
+
+def test_filters_made_of_numpy_numbers_survive_json() -> None:
+    import json
+
+    filter_ = S2GCFilter(np.int64(4), np.float64(0.1))
+    assert filter_from_dict(json.loads(json.dumps(filter_.to_dict()))) == S2GCFilter(4, 0.1)

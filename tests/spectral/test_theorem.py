@@ -143,3 +143,20 @@ def test_theorem_refuses_bad_input() -> None:
         check_theorem1(ZOO["path"], -1)
     with pytest.raises(InputError, match="without nodes"):
         check_theorem1(Graph.from_edges([], n_nodes=0))
+
+
+def test_theorem_survives_graphs_of_many_components() -> None:
+    """Every component brings a copy of the top eigenvalue; none may get lost."""
+    for seed in range(300, 340):
+        generator = np.random.default_rng(seed)
+        n_nodes = int(generator.integers(8, 60))
+        pairs = generator.integers(n_nodes, size=(n_nodes // 4 + 1, 2))
+        graph = Graph.from_edges(pairs, n_nodes=n_nodes, self_loops="drop")
+        if graph.n_edges == 0:
+            continue
+        operator = Operator(graph)
+        exact = np.linalg.eigvalsh(np.eye(n_nodes) - operator.matrix().toarray())
+        found = extreme_eigenvalues(operator, 3)
+        np.testing.assert_allclose(found.smallest, exact[:3], atol=1e-10)
+        np.testing.assert_allclose(found.largest, exact[-3:], atol=1e-10)
+        assert check_theorem1(graph).holds

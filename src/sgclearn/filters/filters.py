@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, SgclearnWarning
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
@@ -41,7 +42,8 @@ class PolynomialFilter:
         Parameters
         ----------
         frequency : array
-            Eigenvalues of `I - S`: 0 is constant over a component, 2 is the most that any graph has.
+            Eigenvalues of `I - S`; for ``sym`` and ``rw`` they lie between 0 (neighbours agree, up to their degree)
+        and 2, for ``cheby`` between -1 and 1.
         """
         shifted = 1.0 - np.asarray(frequency, dtype=np.float64)
         return np.asarray(np.polynomial.polynomial.polyval(shifted, self.coefficients))
@@ -60,7 +62,11 @@ class PolynomialFilter:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; `filter_from_dict` is the way back."""
-        return {"filter": type(self).__name__, **asdict(self)}
+        plain = {
+            key: value.item() if isinstance(value, np.generic) else value
+            for key, value in asdict(self).items()
+        }
+        return {"filter": type(self).__name__, **plain}
 
 
 @dataclass(frozen=True)
@@ -129,8 +135,16 @@ class HeatFilter(PolynomialFilter):
 
     def __post_init__(self) -> None:
         _check_hops(self.hops, least=0)
-        if not (isinstance(self.t, (int, float)) and math.isfinite(self.t) and self.t >= 0):
+        if not (isinstance(self.t, (int, float, np.number)) and math.isfinite(self.t) and self.t >= 0):
             raise InputError(f"t must be a number >= 0: got {self.t!r}.")
+        kept = float(self.coefficients.sum())
+        if kept < 0.5:
+            warnings.warn(
+                f"{self.hops} hops hold {kept:.1%} of the heat kernel at t={self.t:g}: about {2 * self.t:.0f} hops, "
+                "or a smaller t, would hold nearly all.",
+                SgclearnWarning,
+                stacklevel=3,
+            )
 
     @property
     def coefficients(self) -> Array:
@@ -146,7 +160,13 @@ class CustomFilter(PolynomialFilter):
     values: tuple[float, ...] = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(float(value) for value in self.values))
+        try:
+            values = tuple(float(value) for value in self.values)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"a filter needs a list of numbers as coefficients: got {self.values!r}; c_0 comes first."
+            ) from None
+        object.__setattr__(self, "values", values)
         if not self.values or not np.isfinite(self.values).all():
             raise InputError(f"a filter needs finite coefficients, at least one: got {self.values!r}.")
 
@@ -169,14 +189,17 @@ def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
     parameters = {key: value for key, value in state.items() if key != "filter"}
     if state.get("filter") not in kinds:
         raise InputError(f"filter must be one of {', '.join(kinds)}: got {state.get('filter')!r}.")
-    return kinds[state["filter"]](**parameters)
+    try:
+        return kinds[state["filter"]](**parameters)
+    except TypeError:
+        raise InputError(f"{state['filter']} has other parameters: got {', '.join(parameters)}.") from None
 
 
 def _check_hops(hops: Any, least: int) -> None:
     if not isinstance(hops, (int, np.integer)) or isinstance(hops, bool) or hops < least:
-        raise InputError(f"hops must be a whole number >= {least}: got {hops!r}.")
+        raise InputError(f"n_hops of a filter must be a whole number >= {least}: got {hops!r}.")
 
 
 def _check_share(name: str, value: Any) -> None:
-    if not (isinstance(value, (int, float)) and 0.0 <= value <= 1.0):
+    if isinstance(value, bool) or not (isinstance(value, (int, float, np.number)) and 0.0 <= value <= 1.0):
         raise InputError(f"{name} must be a number from 0 to 1: got {value!r}.")

@@ -182,7 +182,7 @@ def _plain(value: Any, name: str) -> Any:
         return value
     if isinstance(value, dict):
         return {"pairs": [[_plain(key, name), _plain(held, name)] for key, held in value.items()]}
-    if isinstance(value, PolynomialFilter):
+    if isinstance(value, PolynomialFilter) and type(value).__module__ == PolynomialFilter.__module__:
         return {"polynomial": value.to_dict()}
     raise InputError(
         f"{name} must be a number, a text, a filter, a dictionary of these or None to be saved: got "

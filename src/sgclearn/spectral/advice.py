@@ -42,8 +42,8 @@ def advise(
             Advice(
                 "bipartite",
                 f"This graph is {kind} ({cut_share:.0%} of the edge weight in its largest component joins two "
-                "sides): odd powers without self-loops flip signs, so keep gamma above 0 or take an even "
-                "number of hops.",
+                "sides): odd powers without self-loops flip signs, so take an even number of hops, or self-loops "
+                "as heavy as the degrees (gamma about the median degree).",
             )
         )
     if n_features is not None and mean_frequency >= NOT_SMOOTH * mean_frequency_random > 0:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sgclearn.filters import PolynomialFilter
 from sgclearn.operators import Operator
 from sgclearn.spectral.density import feature_density, spectral_density
-from sgclearn.spectral.fourier import fourier_transform
+from sgclearn.spectral.fourier import fourier_transform, mean_frequency
 from sgclearn.spectral.spectrum import Spectrum
 
 Array = NDArray[np.float64]
@@ -42,9 +42,9 @@ def feature_energy(
 ) -> tuple[Array, Array, float, float]:
     """Frequencies (m,), share of energy at each, and the mean frequency of what varies, with its error."""
     if spectrum is None:
-        density = feature_density(X, operator, _N_MOMENTS)
-        frequencies, energy = density.points()
-        mean, error = density.mean_frequency, float(density.moment_errors[1])
+        frequencies, energy = feature_density(X, operator, _N_MOMENTS).points()
+        # The mean alone needs no eigenvectors: it is exact however large the graph.
+        mean, error = mean_frequency(X, operator), 0.0
     else:
         squares = (fourier_transform(X, spectrum) ** 2).sum(axis=1)
         frequencies, energy = spectrum.frequencies, squares / squares.sum()

@@ -142,11 +142,23 @@ def dirichlet_energy(X: Any, operator: Operator, n_hops: int = 0) -> Array:
     """
     if isinstance(n_hops, bool) or not isinstance(n_hops, (int, np.integer)) or n_hops < 0:
         raise InputError(f"n_hops must be a whole number >= 0: got {n_hops!r}.")
+    total, quadratic = _energies(X, operator, int(n_hops))
+    return np.divide(quadratic, total, out=np.zeros_like(total), where=total > 0)
+
+
+def mean_frequency(X: Any, operator: Operator) -> float:
+    """Mean frequency of all features together, each by its energy; exact, without eigenvectors."""
+    total, quadratic = _energies(X, operator, 0)
+    return float(quadratic.sum() / total.sum()) if total.any() else 0.0
+
+
+def _energies(X: Any, operator: Operator, n_hops: int) -> tuple[Array, Array]:
+    """`z^T z` and `z^T (I - S) z` (d,) of every feature after some hops, a block of features at a time."""
     matrix, scale = symmetric_matrix(operator)
     X = check_features(X, operator.n_nodes)
     columns = sparse.csc_array(X) if sparse.issparse(X) else X
     width = max(1, _BLOCK_ENTRIES // operator.n_nodes)
-    parts = []
+    totals, quadratics = [], []
     for start in range(0, X.shape[1], width):
         block = columns[:, start : start + width]
         block = scale[:, None] * (block.toarray() if sparse.issparse(block) else block)
@@ -154,5 +166,6 @@ def dirichlet_energy(X: Any, operator: Operator, n_hops: int = 0) -> Array:
             block = matrix @ block
         total = np.einsum("ij,ij->j", block, block)
         quadratic = total - np.einsum("ij,ij->j", block, matrix @ block)
-        parts.append(np.divide(quadratic, total, out=np.zeros_like(total), where=total > 0))
-    return np.concatenate(parts)
+        totals.append(total)
+        quadratics.append(quadratic)
+    return np.concatenate(totals), np.concatenate(quadratics)

@@ -167,8 +167,9 @@ def top_of(
     n_nodes = matrix.shape[0]
     if n_nodes <= _DENSE_NODES or 3 * k > n_nodes:
         check_size(n_nodes, DEFAULT_MAX_BYTES)
-        values, vectors = eigh(matrix.toarray(), subset_by_index=[n_nodes - k, n_nodes - 1])
-        return values[::-1], vectors[:, ::-1]
+        # All of them: asked for a part, LAPACK can lose copies of an eigenvalue, which every component brings.
+        values, vectors = eigh(matrix.toarray(), driver="evd")
+        return values[: -k - 1 : -1], vectors[:, : -k - 1 : -1]
     generator = np.random.default_rng(_START_SEED)
     values, vectors = _lanczos(matrix, k, tolerance, max_restarts, generator)
     # A copy that was overlooked is the largest eigenvalue once what was found is shifted below everything.
