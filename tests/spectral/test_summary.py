@@ -12,7 +12,14 @@ from scipy import sparse
 from sgclearn import Graph, Operator, SGCClassifier, load_dataset, propagate
 from sgclearn.errors import InputError
 from sgclearn.filters import PowerFilter
-from sgclearn.spectral import SpectrumSummary, dirichlet_energy, exact_spectrum, summarize_spectrum
+from sgclearn.spectral import (
+    SpectrumSummary,
+    dirichlet_energy,
+    energy,
+    exact_spectrum,
+    fourier_transform,
+    summarize_spectrum,
+)
 
 from zoo import UNDIRECTED, ZOO, random_features, random_graph
 
@@ -57,8 +64,16 @@ def test_summary_numbers_equal_exact_ones() -> None:
     Z = propagate(X, graph, 2, gamma=0.5)
     (effect,) = summary.filters
     assert effect.kept == pytest.approx((Z**2).sum() / (X**2).sum())
-    share = dirichlet_energy(Z, Operator(graph, gamma=0.5)) @ (Z**2).sum(axis=0) / (Z**2).sum()
-    assert effect.mean_frequency == pytest.approx(share)
+    shared = np.sqrt(graph.degrees() + 0.5)[:, None]
+    varying = (Z**2).sum() - ((shared.T @ Z) ** 2).sum() / (shared**2).sum()
+    quadratic = dirichlet_energy(Z, Operator(graph, gamma=0.5)) @ (Z**2).sum(axis=0)
+    assert effect.mean_frequency == pytest.approx(quadratic / varying)
+    assert effect.kept_error == 0
+    Q = exact_spectrum(Operator(graph, gamma=0.5))
+    parts = [(fourier_transform(M, Q) ** 2).sum(axis=1) for M in (X, Z)]
+    low = Q.frequencies <= summary.middle + 1e-9
+    assert effect.kept_low == pytest.approx(parts[1][low].sum() / parts[0][low].sum())
+    assert effect.kept_high == pytest.approx(parts[1][~low].sum() / parts[0][~low].sum())
     assert summary.n_features == 5
     assert summary.is_exact
 
@@ -74,7 +89,28 @@ def test_summary_estimates_come_close_to_the_exact_numbers(n_columns: int) -> No
     slack = 4 * estimated.mean_frequency_error + 1e-9
     assert estimated.mean_frequency == pytest.approx(exact.mean_frequency, abs=slack)
     for ours, theirs in zip(estimated.filters, exact.filters, strict=True):
-        assert ours.kept == pytest.approx(theirs.kept, abs=0.01 if n_columns == 4 else 0.04)
+        assert ours.kept == pytest.approx(theirs.kept)
+        assert ours.mean_frequency == pytest.approx(theirs.mean_frequency)
+        assert ours.kept_low == pytest.approx(theirs.kept_low, abs=0.03)
+
+
+def test_summary_of_no_hops_repeats_the_mean_frequency_of_the_features() -> None:
+    X = propagate(random_features(1300, 5, seed=113), LARGE, 1)
+    summary = summarize_spectrum(LARGE, X, filters={"none": PowerFilter(0)})
+    (effect,) = summary.filters
+    assert effect.mean_frequency == pytest.approx(summary.mean_frequency)
+    assert effect.kept == pytest.approx(1.0)
+
+
+def test_summary_filters_random_sums_of_many_features_within_their_error(monkeypatch) -> None:
+    X = propagate(random_features(1300, 300, seed=113), LARGE, 1)
+    exact = summarize_spectrum(LARGE, X)
+    monkeypatch.setattr(energy, "_AFFORDABLE", 0)
+    sums = summarize_spectrum(LARGE, X)
+    for ours, theirs in zip(sums.filters, exact.filters, strict=True):
+        assert 0 < ours.kept_error < 0.1
+        assert abs(ours.kept - theirs.kept) < 4 * ours.kept_error
+        assert theirs.kept_error == 0
 
 
 def test_summary_leaves_what_all_nodes_share_out_of_smoothness() -> None:

@@ -116,7 +116,7 @@ def show_summary(screen: Screen, summary: SpectrumSummary) -> None:
         [
             (
                 effect.name,
-                f"{effect.kept:.1%}",
+                f"{effect.kept:.1%}" + (f" +- {effect.kept_error:.1%}" if effect.kept_error else ""),
                 f"{effect.kept_low:.1%}",
                 f"{effect.kept_high:.1%}",
                 f"{effect.mean_frequency:.4f}",

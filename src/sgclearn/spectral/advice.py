@@ -51,7 +51,8 @@ def advise(
             Advice(
                 "not smooth",
                 f"The features are not smooth on this graph (mean frequency {mean_frequency:.2f}, random "
-                f"features {mean_frequency_random:.2f}): fewer hops may serve better, so compare with 0 hops.",
+                f"features {mean_frequency_random:.2f}): fewer hops may serve better, so compare "
+                "with 0 hops, and with rw if the columns have a common offset.",
             )
         )
     n_joined = n_nodes - (n_components - n_parts)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from sgclearn.filters import PolynomialFilter
 from sgclearn.operators import Operator
@@ -17,14 +18,20 @@ from sgclearn.spectral.spectrum import Spectrum
 Array = NDArray[np.float64]
 
 _N_MOMENTS = 120
+_N_PROJECTIONS = 64
+_AFFORDABLE = 2e8  # multiply-adds a hop up to which every feature is filtered
 
 
 @dataclass(frozen=True)
 class FilterEffect:
-    """What a filter leaves of the energy of the features: in all, and of the low and the high half."""
+    """What a filter leaves of the energy of the features: in all, and of the low and the high half.
+
+    `kept_error` is the standard error of `kept`, 0 where it is exact; `mean_frequency` is that of what varies.
+    """
 
     name: str
     kept: float
+    kept_error: float
     kept_low: float
     kept_high: float
     mean_frequency: float
@@ -66,15 +73,56 @@ def _shared_energy(X: Any, operator: Operator) -> float:
     return float(((X.T @ shared) ** 2).sum()) / total if total > 0 else 0.0
 
 
+def filter_samples(X: Any, operator: Operator, seed: int = 2019) -> tuple[Array, bool]:
+    """Columns (n, m) that a filter is applied to, and whether they stand for others.
+
+    The features themselves where they are few enough, else random sums of them, whose energy is theirs on average;
+    random vectors where there are no features.
+    """
+    generator = np.random.default_rng(seed)
+    if X is not None and X.shape[1] * (len(operator.graph.indices) + operator.n_nodes) <= _AFFORDABLE:
+        return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64), False
+    width = operator.n_nodes if X is None else X.shape[1]
+    if X is None and width <= _N_PROJECTIONS:
+        return np.eye(width), False
+    signs = generator.choice([-1.0, 1.0], size=(width, _N_PROJECTIONS))
+    return (signs if X is None else np.asarray(X @ signs)), True
+
+
 def effect_of(
-    name: str, used: PolynomialFilter, frequencies: Array, energy: Array, low: NDArray[np.bool_]
+    name: str,
+    used: PolynomialFilter,
+    operator: Operator,
+    samples: tuple[Array, bool],
+    shares: tuple[Array, Array, NDArray[np.bool_]],
 ) -> FilterEffect:
-    """What a filter leaves of energy (m,) at frequencies (m,), of which `low` are the low half."""
-    after = np.asarray(used.response(frequencies)) ** 2 * energy
+    """What a filter leaves of the energy of `filter_samples`.
 
-    def share(part: NDArray[np.bool_]) -> float:
-        return float(after[part].sum() / energy[part].sum()) if energy[part].sum() > 0 else 0.0
-
-    total = after.sum()
-    mean = float(after @ frequencies / total) if total > 0 else 0.0
-    return FilterEffect(name, share(np.ones_like(low)), share(low), share(~low), mean)
+    In all and on average over frequencies it is measured on the filtered columns; its part in the high half, where a
+    filter leaves little, comes from the energy (m,) at frequencies (m,), of which `low` are the low half.
+    """
+    columns, are_sums = samples
+    filtered = used.apply(columns, operator)
+    before, after = (np.einsum("ij,ij->j", part, part) for part in (columns, filtered))
+    total = float(before.sum())
+    kept = float(after.sum()) / total
+    spread = after - kept * before
+    n_columns = len(before)
+    error = float(np.sqrt((spread**2).sum() * n_columns / max(n_columns - 1, 1))) / total if are_sums else 0.0
+    frequencies, energy, low = shares
+    high = float(energy[~low].sum())
+    high_left = float((np.asarray(used.response(frequencies[~low])) ** 2) @ energy[~low])
+    low_left = max(kept - high_left, 0.0)
+    varying = float(after.sum()) * (1.0 - _shared_energy(filtered, operator))
+    # What varies, as for the features themselves: the mode that reaches every node is left out of the mean.
+    mean = (
+        mean_frequency(filtered, operator) * float(after.sum()) / varying if varying > 1e-12 * total else 0.0
+    )
+    return FilterEffect(
+        name,
+        kept,
+        error,
+        low_left / (1.0 - high) if high < 1 else 0.0,
+        high_left / high if high > 0 else 0.0,
+        mean,
+    )

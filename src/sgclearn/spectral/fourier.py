@@ -156,6 +156,10 @@ def _energies(X: Any, operator: Operator, n_hops: int) -> tuple[Array, Array]:
     """`z^T z` and `z^T (I - S) z` (d,) of every feature after some hops, a block of features at a time."""
     matrix, scale = symmetric_matrix(operator)
     X = check_features(X, operator.n_nodes)
+    if sparse.issparse(X) and n_hops == 0:  # only neighbours that share a feature meet: it stays sparse
+        scaled = sparse.csr_array(sparse.diags_array(scale) @ X)
+        total = np.asarray(scaled.multiply(scaled).sum(axis=0)).ravel()
+        return total, total - np.asarray(scaled.multiply(matrix @ scaled).sum(axis=0)).ravel()
     columns = sparse.csc_array(X) if sparse.issparse(X) else X
     width = max(1, _BLOCK_ENTRIES // operator.n_nodes)
     totals, quadratics = [], []

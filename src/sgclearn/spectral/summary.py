@@ -14,7 +14,7 @@ from sgclearn.graph import Graph
 from sgclearn.operators import Operator
 from sgclearn.spectral.advice import Advice, advise
 from sgclearn.spectral.density import check_energy, check_features
-from sgclearn.spectral.energy import FilterEffect, effect_of, feature_energy, spectrum_shares
+from sgclearn.spectral.energy import FilterEffect, effect_of, feature_energy, filter_samples, spectrum_shares
 from sgclearn.spectral.laplacian import symmetric_matrix
 from sgclearn.spectral.spectrum import exact_spectrum, top_of
 
@@ -149,6 +149,7 @@ def summarize_spectrum(
         frequencies, energy, mean, error = feature_energy(X, operator, spectrum)
     low = frequencies <= middle + 1e-9
     chosen = default_filters() if filters is None else filters
+    samples, shares = filter_samples(X, operator), (frequencies, energy, low)
     numbers: dict[str, Any] = {
         "n_nodes": graph.n_nodes,
         "n_edges": graph.n_edges,
@@ -169,7 +170,7 @@ def summarize_spectrum(
         "mean_frequency": mean,
         "mean_frequency_random": random_mean,
         "mean_frequency_error": error,
-        "filters": tuple(effect_of(name, used, frequencies, energy, low) for name, used in chosen.items()),
+        "filters": tuple(effect_of(name, used, operator, samples, shares) for name, used in chosen.items()),
     }
     return SpectrumSummary(**numbers, advice=advise(**{name: numbers[name] for name in _ADVICE_READS}))
 
