@@ -233,3 +233,12 @@ def test_summary_mean_frequency_is_exact_on_a_large_graph(data_dir: Path) -> Non
     summary = summarize_spectrum(data.graph, data.X)
     assert summary.mean_frequency < 0.9 * summary.mean_frequency_random
     assert "not smooth" not in topics(summary)
+
+
+def test_advice_rw_keeps_a_common_offset_and_sym_turns_it_into_degrees() -> None:
+    offset = np.ones((LARGE.n_nodes, 1))
+    np.testing.assert_allclose(propagate(offset, LARGE, 2, normalization="rw"), offset)
+    assert np.ptp(propagate(offset, LARGE, 2, normalization="sym")) > 0.5
+    noise = random_features(LARGE.n_nodes, 1, seed=127, density=1.0)
+    summary = summarize_spectrum(LARGE, noise)
+    assert "with rw if the columns have a common offset" in summary.advice[0].text
