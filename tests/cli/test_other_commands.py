@@ -210,8 +210,8 @@ def test_messages_speak_of_options() -> None:
     assert in_options("say header=True or header=False (--header or --no-header on the command line).") == (
         "say --header or --no-header."
     )
-    remark = 'choose impute="mean", "median" or "zero" (--impute on the command line).'
-    assert in_options(remark) == 'choose --impute mean, "median" or "zero".'
+    remark = 'choose impute="mean", impute="median" or impute="zero" (--impute on the command line).'
+    assert in_options(remark) == "choose --impute mean, --impute median or --impute zero."
     assert in_options("/data/n_hops/weight_decay.csv") == "/data/n_hops/weight_decay.csv"
     assert in_options("n_hops.csv must be a file.") == "n_hops.csv must be a file."
     assert in_options("column 'id_column' of source my_table") == "column 'id_column' of source my_table"

@@ -175,7 +175,7 @@ def refuse_missing(name: str, n_missing: int, *, is_text: bool = False) -> None:
         becomes = ", which makes a missing text a category of its own" if is_text else ""
         raise InputError(
             f"features must not be missing: column {name!r} has {counted(n_missing, 'missing value')}; fill {them}, "
-            f'or choose impute="mean", "median" or "zero" (--impute on the command line){becomes}.'
+            f'or choose impute="mean", impute="median" or impute="zero" (--impute on the command line){becomes}.'
         )
 
 

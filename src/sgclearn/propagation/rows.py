@@ -133,7 +133,9 @@ def _left_first(
         for total in sums:
             if total.degree == k and k and total.total is not None:
                 total.total = features.left_multiply(total.total, sets[k])
-            elif total.degree == k and total.total is not None:
+            elif (
+                total.degree == k and total.total is not None
+            ):  # no hop: the rows of X, in the order asked for
                 total.total = _times(float(total.coefficients[0]), features.take(rows))
         yield from _finished(sums, k, features, rows)
 
