@@ -10,6 +10,7 @@ from scipy import sparse
 from sgclearn import Operator, propagate
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.propagation.design import build_designs
+from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.planner import PLANS, make_plan, plan_rows
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
@@ -31,13 +32,13 @@ def traced_peak(function) -> int:
         tracemalloc.stop()
 
 
-def estimated(operator, features, rows, n_hops, name) -> int:
+def estimated(operator, features, rows, n_hops, name, engine) -> int:
     """The smallest limit, to a few percent, under which a plan is not refused."""
     low, high = 1, 2**40
     while high > 1.02 * low:
         limit = int((low * high) ** 0.5) + 1
         try:
-            plan_rows(operator, features, rows, n_hops, plan=name, memory_limit=limit)
+            plan_rows(operator, features, rows, n_hops, plan=name, memory_limit=limit, prices=engine.prices)
             high = limit
         except MemoryLimitError:
             low = limit
@@ -56,11 +57,15 @@ FORMS = {
 @pytest.mark.parametrize("name", ["full", "frontier", "left-first"])
 @pytest.mark.parametrize("n_rows", [50, 5000])
 @pytest.mark.parametrize("form", FORMS)
-def test_plan_memory_is_within_a_factor_of_what_is_allocated(form, n_rows, name):
+@pytest.mark.parametrize("engine", [get_engine("native", 2), get_engine("scipy")], ids=["native", "scipy"])
+def test_plan_memory_is_within_a_factor_of_what_is_allocated(engine, form, n_rows, name):
     operator, features = Operator(GRAPH), NodeFeatures(FORMS[form], 5000)
     rows = np.arange(0, 5000, 5000 // n_rows)
-    peak = traced_peak(lambda: next(propagated_rows(operator, features, rows, [2], name)))
-    assert peak / 1.7 < estimated(operator, features, rows, 2, name) < 2.5 * peak
+    peak = traced_peak(lambda: next(propagated_rows(operator, features, rows, [2], name, engine=engine)))
+    needed = estimated(operator, features, rows, 2, name, engine)
+    # What the kernel allocates for itself, two cache lines a node, is not traced.
+    packed = 5000 * 2 * 64 if engine.name == "native" else 0
+    assert peak / 1.7 < needed < 2.5 * (peak + packed)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -191,9 +191,9 @@ def test_hop_sets_grow_along_the_arrows():
 def test_hop_blocks_between_the_same_nodes_are_built_once():
     operator = Operator(ZOO["two-components"])
     sets = hop_sets(operator.graph, np.array([4]), 4)
-    blocks = hop_blocks(operator, sets, np.float64)
+    blocks = hop_blocks(operator, sets)
     assert [block.shape for block in blocks] == [(1, 3), (3, 3), (3, 3), (3, 3)]
     assert blocks[1] is blocks[2] is blocks[3]
-    unordered = hop_blocks(operator, hop_sets(operator.graph, np.array([4, 3, 5]), 3), np.float64)
+    unordered = hop_blocks(operator, hop_sets(operator.graph, np.array([4, 3, 5]), 3))
     assert unordered[0] is not unordered[1]
     assert unordered[1] is unordered[2]

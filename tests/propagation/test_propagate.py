@@ -228,17 +228,17 @@ def test_propagate_keeps_sparse_features_sparse_while_that_is_cheaper():
     assert isinstance(crowded, np.ndarray)
 
 
-def test_propagate_reports_every_hop():
-    for plan in PLANS:
-        seen = []
-        propagate(
-            random_features(5, 2, seed=43),
-            ZOO["path"],
-            3,
-            plan=plan,
-            on_hop=lambda done, of, seen=seen: seen.append((done, of)),
-        )
-        assert seen == [(1, 3), (2, 3), (3, 3)]
+@pytest.mark.parametrize("engine", ["native", "scipy"])
+@pytest.mark.parametrize("plan", PLANS)
+def test_propagate_reports_progress_up_to_the_end(plan, engine):
+    seen = []
+    X = random_features(5, 20, seed=43)
+    on_progress = lambda done, of: seen.append((done, of))  # noqa: E731
+    propagate(X, ZOO["path"], 3, plan=plan, engine=engine, on_progress=on_progress)
+    shares = [done / of for done, of in seen]
+    assert len(shares) > 1
+    assert shares == sorted(set(shares))
+    assert shares[-1] == 1.0
 
 
 def test_propagate_gives_the_same_bits_twice():

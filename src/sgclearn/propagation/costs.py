@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.products import (
     DENSE_DENSE_NS,
     DENSIFY_NS,
     FACTORISE_NS,
     SPARSE_DENSE_NS,
-    SPARSE_SPARSE_NS,
+    by_scipy,
     sparse_is_cheaper,
 )
 from sgclearn.propagation.source import NodeFeatures
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _MOST = 1e15
 _ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit indices
+_INDEX_BYTES = 8
+_PACKED_BYTES = 2 * 64 + 8  # two packed blocks, a cache line a node, and the scale
 _BUILD_BYTES = 32  # more for every entry of a block of S while its values are put together
 _LBFGS_VECTORS = 45  # L-BFGS keeps twenty pairs of vectors of the size of the weights
 _LBFGS_NS = 100.0  # what one of its iterations costs a weight, besides the products
@@ -90,10 +93,21 @@ class CostModel:
     features : NodeFeatures
     sets : list of ndarray of int
         The rows, and every node within 1, ..., K hops of them.
+    prices : Prices
+        What products cost with the engine at hand.
+    one_filter : bool
+        Whether the rows are wanted for one filter only; for several, every hop is formed.
     """
 
-    def __init__(self, operator: Operator | None, features: NodeFeatures, sets: NodeSets) -> None:
-        self.features, self.sets = features, sets
+    def __init__(
+        self,
+        operator: Operator | None,
+        features: NodeFeatures,
+        sets: NodeSets,
+        prices: Prices,
+        one_filter: bool,
+    ) -> None:
+        self.features, self.sets, self.prices, self.one_filter = features, sets, prices, one_filter
         self.hops = len(sets) - 1
         n, self.d = features.n_nodes, features.n_columns
         self.lengths = np.ones(n) if operator is None else operator.row_lengths().astype(np.float64)
@@ -126,8 +140,10 @@ class CostModel:
     def right_first(self, sets: NodeSets) -> Estimate:
         """`B_0 (B_1 (... (B_{K-1} X)))`: feature columns move, hop by hop, over nested sets of nodes."""
         estimate = Estimate()
+        rows = self.sets[0]
         entries = [float(self.lengths[nodes].sum()) for nodes in sets[:-1]]
-        blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in sets])
+        values = self.prices.builds_values or self.features.is_identity  # then S itself is the first product
+        blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in sets], values)
         H = self._features_at(sets[-1])
         copied = len(sets[-1]) < self.features.n_nodes  # else X itself, which is there already
         for k in range(1, self.hops + 1):
@@ -138,9 +154,19 @@ class CostModel:
                 H = RowsSize(len(nodes), stored, True, 8)
                 estimate.hold(held + H.memory)
                 continue
+            stays_sparse = H.is_sparse and sparse_is_cheaper(
+                sparse_madds, stored * self.d, float(len(nodes)) * self.d, self.prices
+            )
+            if self.prices.packs_columns and self.one_filter and not stays_sparse:
+                # The rest of the way in one go: a few columns at a time, and only the rows come out.
+                estimate.add(sum(entries[: self.hops - k + 1]) * self.d, self.prices.sparse_dense)
+                H = RowsSize(len(rows), float(len(rows)) * self.d, False, H.itemsize)
+                packed = len(sets[self.hops - k + 1]) * _PACKED_BYTES
+                estimate.hold(blocks + (held - blocks if k > 1 else 0.0) + H.memory + packed)
+                estimate.result = H
+                return estimate
             width = float(self._widths[k][nodes].sum())
             H = self._multiply(estimate, H, stored, sparse_madds, len(nodes), width, held)
-        rows = self.sets[0]
         last = H.memory if self.hops else 0.0
         if self.hops and np.array_equal(sets[0], rows):
             estimate.result = H
@@ -157,13 +183,13 @@ class CostModel:
         if not self.hops:
             return self.right_first(sets)
         entries = [float(self.lengths[nodes].sum()) for nodes in sets[:-1]]
-        blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in sets])
+        blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in sets], values=True)
         counts, power, walked = self.lengths, entries[0], entries[0]
         for reached in sets[2:]:
             counts = self._spread(counts)
             longer = float(counts[rows].sum())
             # Walks that met in an earlier product are multiplied once.
-            estimate.add(longer * min(power / max(walked, 1.0), 1.0), SPARSE_SPARSE_NS)
+            estimate.add(longer * min(power / max(walked, 1.0), 1.0), self.prices.sparse_sparse)
             before, walked = power, longer
             power = min(walked, float(len(rows)) * len(reached))
             estimate.hold(blocks + (before + power) * _ENTRY_BYTES)
@@ -173,22 +199,26 @@ class CostModel:
             estimate.hold(held + estimate.result.memory)
             return estimate
         H = self._features_at(sets[-1])
-        held += H.memory if len(sets[-1]) < self.features.n_nodes else 0.0
         sparse_madds = power * H.entries / max(H.count, 1)
         width = min(sparse_madds, float(self._widths[-1][rows].sum()))
-        estimate.result = self._multiply(estimate, H, power, sparse_madds, len(rows), width, held)
+        if H.is_sparse and len(sets[-1]) < self.features.n_nodes:
+            held += H.memory  # the rows of X that are reached, if they have to become dense
+        prices = by_scipy(self.prices)
+        estimate.result = self._multiply(estimate, H, power, sparse_madds, len(rows), width, held, prices)
         return estimate
 
     def implicit(self, n_classes: int, evaluations: int) -> Estimate:
         """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d."""
         estimate = Estimate()
         entries = [float(self.lengths[nodes].sum()) for nodes in self.sets[:-1]]
-        blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in self.sets])
+        sizes = [len(nodes) for nodes in self.sets]
+        blocks = self._hold_blocks(estimate, entries, sizes, self.prices.builds_values)
         reached = self._features_at(self.sets[-1])
         times = 2.0 * evaluations * n_classes
         estimate.nanoseconds += evaluations * self.d * n_classes * _NEWTON_NS
-        estimate.add(times * sum(entries), SPARSE_DENSE_NS)
-        estimate.add(times * reached.entries, SPARSE_DENSE_NS if reached.is_sparse else DENSE_DENSE_NS)
+        estimate.add(times * sum(entries), self.prices.sparse_dense)
+        price = self.prices.sparse_dense if reached.is_sparse else DENSE_DENSE_NS
+        estimate.add(times * reached.entries, price)
         in_place = len(self.sets[-1]) == self.features.n_nodes and self.features.dtype == np.float64
         copied = 0.0 if in_place or self.features.is_identity else reached.entries
         if copied and self.features.dtype != np.float64:
@@ -199,8 +229,8 @@ class CostModel:
 
     def predict_memory(self, n_classes: int) -> float:
         """Bytes that predicting every node takes: all of S while it is built, and C columns of nodes."""
-        stored = float(self.lengths.sum()) if self.hops else 0.0
-        return stored * (_ENTRY_BYTES + _BUILD_BYTES) + 3.0 * self.features.n_nodes * n_classes * 8
+        stored = float(self.lengths.sum()) if self.hops and self.prices.builds_values else 0.0
+        return stored * (_ENTRY_BYTES + _BUILD_BYTES) + 3.0 * self.features.n_nodes * (n_classes + 8) * 8
 
     def solve(self, estimate: Estimate, n_classes: int, evaluations: int, copies: int = 1) -> None:
         """Add the solver's products with the rows, in the row space where they are fewer than columns.
@@ -227,9 +257,14 @@ class CostModel:
         entries = float(self._widths[0][nodes].sum())
         return RowsSize(len(nodes), entries, self.features.is_sparse, self.features.dtype.itemsize)
 
-    def _hold_blocks(self, estimate: Estimate, entries: list[float], sizes: list[int]) -> float:
+    def _hold_blocks(self, estimate: Estimate, entries: list[float], sizes: list[int], values: bool) -> float:
         """Bytes of the blocks of S; a block between the same nodes as the one before is not built again."""
         built = [e for k, e in enumerate(entries) if not k or sizes[k - 1] < sizes[k + 1]]
+        if not values:
+            # Their pattern, and that of all nodes is the graph's own.
+            cut = [e for e, size in zip(entries, sizes, strict=False) if size < self.features.n_nodes]
+            estimate.hold((sum(cut) + 2.0 * max(cut, default=0.0)) * _INDEX_BYTES)
+            return sum(cut) * _INDEX_BYTES
         memory = sum(built) * _ENTRY_BYTES
         estimate.hold(memory + max(self.pattern_memory, max(built, default=0.0) * _BUILD_BYTES))
         return memory
@@ -243,11 +278,13 @@ class CostModel:
         n_rows: int,
         width: float,
         held: float,
+        prices: Prices | None = None,
     ) -> RowsSize:
-        """One product of a sparse block with H, sparse or dense as `products.multiply` will decide."""
+        """One product of a sparse block with H, sparse or dense, whichever is cheaper."""
+        prices = prices or self.prices
         dense_madds, cells = stored * self.d, float(H.count) * self.d
-        if H.is_sparse and sparse_is_cheaper(sparse_madds, dense_madds, cells):
-            estimate.add(sparse_madds, SPARSE_SPARSE_NS)
+        if H.is_sparse and sparse_is_cheaper(sparse_madds, dense_madds, cells, prices):
+            estimate.add(sparse_madds, prices.sparse_sparse)
             product = RowsSize(n_rows, width, True, H.itemsize)
             estimate.hold(held + product.memory)
             return product
@@ -256,6 +293,6 @@ class CostModel:
         if H.is_sparse:
             estimate.nanoseconds += cells * DENSIFY_NS
             densified = cells * H.itemsize
-        estimate.add(dense_madds, SPARSE_DENSE_NS)
+        estimate.add(dense_madds, prices.sparse_dense)
         estimate.hold(held + densified + product.memory)
         return product

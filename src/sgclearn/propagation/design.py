@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.filters import PolynomialFilter, coefficients_of
-from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
-from sgclearn.propagation.polynomial import Terms
-from sgclearn.propagation.rows import OnHop, propagated_rows
+from sgclearn.propagation.engines import Engine, get_engine
+from sgclearn.propagation.engines.contract import OnProgress
+from sgclearn.propagation.neighbourhood import hop_sets
+from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
 
 if TYPE_CHECKING:
@@ -105,13 +106,23 @@ class ImplicitDesign:
         features: NodeFeatures,
         nodes: NDArray[np.intp],
         wanted: int | PolynomialFilter,
+        engine: Engine | None = None,
     ) -> None:
         self.operator, self.features, self.nodes, self.wanted = operator, features, nodes, wanted
-        coefficients = coefficients_of(wanted)
-        sets = [nodes] if operator is None else hop_sets(operator.graph, nodes, len(coefficients) - 1)
-        self._terms = Terms(coefficients, sets, nodes)
-        self._blocks = [] if operator is None else hop_blocks(operator, sets, np.float64)
-        everything = len(sets[-1]) == features.n_nodes and (len(sets) > 1 or _is_range(nodes))
+        self.engine = engine or get_engine()
+        self.coefficients = coefficients_of(wanted)
+        # A node may be named twice; an engine wants distinct rows.
+        distinct, self._repeats = nodes, None
+        if len(nodes) > len(np.unique(nodes)):
+            distinct, self._repeats = np.unique(nodes, return_inverse=True)
+        sets = (
+            [distinct] if operator is None else hop_sets(operator.graph, distinct, len(self.coefficients) - 1)
+        )
+        # Without edges every power of S is the identity.
+        self._walk = None
+        if operator is not None and len(sets) > 1:
+            self._walk = self.engine.walk(operator, sets, distinct, np.float64)
+        everything = len(sets[-1]) == features.n_nodes and (len(sets) > 1 or _is_range(distinct))
         self._reached = None if everything else sets[-1]
         in_place = self._reached is None and features.dtype == np.float64
         if in_place or features.is_identity:
@@ -122,22 +133,27 @@ class ImplicitDesign:
 
     def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """`Z @ V`, C columns through every hop."""
-        H = self._part.matmul(V, self._reached if self.features.is_identity else None)
-        return np.asarray(self._terms.forward(self._blocks, H), dtype=np.float64)
+        if self._walk is not None and self._part.is_sparse and not self.features.is_identity:
+            return self._repeated(self._walk.through(*self._part.part(None), V, self.coefficients))
+        return self._forward(self._part.matmul(V, self._reached if self.features.is_identity else None))
 
     def rmatmul(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
         """`Z.T @ G`, back through every hop."""
-        G = self._terms.backward(self._blocks, G)
+        if self._repeats is not None:
+            added = np.zeros((self._repeats.max() + 1, G.shape[1]))
+            np.add.at(added, self._repeats, G)
+            G = added
+        G = self.coefficients.sum() * G if self._walk is None else self._walk.backward(G, self.coefficients)
         if self.features.is_identity and self._reached is not None:
             spread = np.zeros((self.shape[1], G.shape[1]))
-            np.add.at(spread, self._reached, G)  # zero hops may name a node twice
+            spread[self._reached] = G
             return spread
         return np.asarray(self._part.rmatmul(G), dtype=np.float64)
 
     def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
         """`Z[batch]`, dense: a sparse row block of `S^K`, then times X."""
         one_pass = propagated_rows(
-            self.operator, self.features, self.nodes[batch], [self.wanted], "left-first"
+            self.operator, self.features, self.nodes[batch], [self.wanted], "left-first", engine=self.engine
         )
         block = next(one_pass)[1]
         dense = block.toarray() if sparse.issparse(block) else block
@@ -147,16 +163,23 @@ class ImplicitDesign:
         """Yield dense blocks of columns, each propagated on its own: columns are independent."""
         for start, stop in column_ranges(len(self.nodes) + self.features.n_nodes, self.shape[1]):
             H = self.features.columns(start, stop)
-            H = H if self._reached is None else H[self._reached]
-            yield start, stop, np.asarray(self._terms.forward(self._blocks, H), dtype=np.float64)
+            yield start, stop, self._forward(H if self._reached is None else H[self._reached])
 
     def subset(self, batch: NDArray[np.intp]) -> Design:
         """The rows of some of the nodes, still implicit, with a smaller neighbourhood."""
-        return ImplicitDesign(self.operator, self.features, self.nodes[batch], self.wanted)
+        return ImplicitDesign(self.operator, self.features, self.nodes[batch], self.wanted, self.engine)
 
     def squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """None: the entries of Z are never formed."""
         return None
+
+    def _forward(self, H: NDArray[Any]) -> NDArray[np.float64]:
+        if self._walk is None:
+            return self._repeated(np.asarray(self.coefficients.sum() * H, dtype=np.float64))
+        return self._repeated(np.asarray(self._walk.forward(H, self.coefficients), dtype=np.float64))
+
+    def _repeated(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return rows if self._repeats is None else rows[self._repeats]
 
 
 def build_designs(
@@ -165,14 +188,16 @@ def build_designs(
     nodes: NDArray[np.intp],
     wanted: Sequence[int | PolynomialFilter],
     plan: str,
-    on_hop: OnHop | None = None,
+    on_progress: OnProgress | None = None,
+    engine: Engine | None = None,
+    sets: list[NDArray[np.intp]] | None = None,
 ) -> Iterator[tuple[Any, Design]]:
     """Yield `(filter, design)` for every wanted filter, all in one pass where the rows are formed."""
     if plan == "implicit":
         for entry in wanted:
-            yield entry, ImplicitDesign(operator, features, nodes, entry)
+            yield entry, ImplicitDesign(operator, features, nodes, entry, engine)
         return
-    for entry, Z in propagated_rows(operator, features, nodes, wanted, plan, on_hop):
+    for entry, Z in propagated_rows(operator, features, nodes, wanted, plan, on_progress, engine, sets):
         yield entry, ExplicitDesign(Z)
 
 

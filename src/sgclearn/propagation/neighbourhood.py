@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,35 +24,137 @@ def hop_sets(graph: Graph, rows: NDArray[np.intp], n_hops: int) -> list[NDArray[
     sets = [np.asarray(rows, dtype=np.intp)]
     reached = np.zeros(graph.n_nodes, dtype=bool)
     reached[sets[0]] = True
-    adjacency = graph.to_scipy(np.bool_)
     fresh = sets[0]
     for _ in range(n_hops):
-        before = int(np.count_nonzero(reached))
-        if before < graph.n_nodes and len(fresh):
-            candidates = adjacency[fresh].indices
-            fresh = np.unique(candidates[~reached[candidates]]).astype(np.intp)
-            reached[fresh] = True
-        sets.append(np.flatnonzero(reached))
+        if len(fresh):
+            before = reached.copy()
+            reached[_neighbours(graph, fresh)[1]] = True
+            fresh = np.flatnonzero(reached > before)
+        # A set that nothing was added to is the same object: whoever looks for that sees it at once.
+        sets.append(np.flatnonzero(reached) if len(fresh) or len(sets) == 1 else sets[-1])
     return sets
 
 
-def hop_blocks(operator: Operator, sets: list[NDArray[np.intp]], dtype: DTypeLike) -> list[Any]:
+@dataclass(frozen=True)
+class HopBlock:
+    """`S[nodes, columns] = diag(left) A[nodes, columns] diag(right) + loops`, in pieces.
+
+    `own` says where the node of row i stands among the columns (-1: nowhere, None: at i), and `keep` how
+    much of it stays. The values of S are put together only if someone asks for the `matrix`.
+    """
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    weights: NDArray[np.float64] | None
+    own: NDArray[Any] | None
+    left: NDArray[np.float64]
+    right: NDArray[np.float64]
+    keep: NDArray[np.float64] | None
+    is_symmetric: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.left), len(self.right)
+
+    @property
+    def n_stored(self) -> int:
+        """Stored entries of the pattern, loops that S adds not counted."""
+        return len(self.indices)
+
+    @cached_property
+    def _float64(self) -> Any:
+        values = np.repeat(self.left, np.diff(self.indptr))
+        values *= self.right[self.indices]
+        if self.weights is not None:
+            values *= self.weights
+        scaled = sparse.csr_array((values, self.indices, self.indptr), shape=self.shape)
+        if self.keep is None:
+            return scaled
+        own = np.arange(self.shape[0]) if self.own is None else self.own
+        present = np.flatnonzero(own >= 0)
+        loops = sparse.csr_array((self.keep[present], (present, own[present])), shape=self.shape)
+        return scaled + loops
+
+    def matrix(self, dtype: DTypeLike = np.float64) -> Any:
+        """The block as a `csr_array`. Cost: O(stored entries) time and memory, once."""
+        return self._float64.astype(dtype, copy=False)
+
+    @cached_property
+    def transposed(self) -> HopBlock:
+        """The block of `S^T`, for gradients; the same arrays where the pattern is symmetric."""
+        if self.is_symmetric:
+            return HopBlock(
+                self.indptr, self.indices, self.weights, None, self.right, self.left, self.keep, True
+            )
+        ones = np.ones(len(self.indices), dtype=np.bool_) if self.weights is None else self.weights
+        flipped = sparse.csr_array((ones, self.indices, self.indptr), shape=self.shape).T.tocsr()
+        own, keep = self.own, self.keep
+        if self.own is not None:
+            own = np.full(self.shape[1], -1, dtype=self.indices.dtype)
+            present = np.flatnonzero(self.own >= 0)
+            own[self.own[present]] = present
+            if self.keep is not None:
+                keep = np.where(own >= 0, self.keep[own], 0.0)
+        index = self.indices.dtype
+        return HopBlock(
+            flipped.indptr.astype(index, copy=False),
+            flipped.indices.astype(index, copy=False),
+            None if self.weights is None else flipped.data,
+            own,
+            self.right,
+            self.left,
+            keep,
+            False,
+        )
+
+
+def hop_blocks(operator: Operator, sets: list[NDArray[np.intp]]) -> list[HopBlock]:
     """Blocks `B_k = S[F_k, F_{k+1}]`, so that `(S^K X)[F_0] = B_0 B_1 ... B_{K-1} X[F_K]`."""
-    blocks: list[Any] = []
-    position = np.zeros(operator.n_nodes, dtype=operator.graph.indices.dtype)
+    blocks: list[HopBlock] = []
     for k, (nodes, columns) in enumerate(pairwise(sets)):
         # Sets are nested, so equal sizes are equal sets (the rows themselves may be in another order).
         if k and len(sets[k - 1]) == len(columns) and _ascending(sets[k - 1]):
             blocks.append(blocks[-1])  # nothing new is reached: the same block again, not a copy
-            continue
-        block = operator.rows(nodes, dtype)
-        if len(columns) < operator.n_nodes:
-            position[columns] = np.arange(len(columns), dtype=position.dtype)
-            shape = (len(nodes), len(columns))
-            block = sparse.csr_array((block.data, position[block.indices], block.indptr), shape=shape)
-        blocks.append(block)
+        else:
+            blocks.append(_block(operator, nodes, columns))
     return blocks
 
 
+def _block(operator: Operator, nodes: NDArray[np.intp], columns: NDArray[np.intp]) -> HopBlock:
+    graph, n = operator.graph, operator.n_nodes
+    if len(nodes) == n and _ascending(nodes):
+        keep = None if operator.gamma == 0 else operator.diagonal
+        pieces = (graph.indptr, graph.indices, graph.weights, None, operator.left, operator.right, keep)
+        return HopBlock(*pieces, is_symmetric=not graph.directed)
+    entries, indices, indptr = _neighbours(graph, nodes)
+    own: NDArray[Any] = nodes.astype(indices.dtype)
+    if len(columns) < n:
+        position = np.zeros(n, dtype=indices.dtype)
+        position[columns] = np.arange(len(columns), dtype=indices.dtype)
+        indices, own = position[indices], position[own]
+    return HopBlock(
+        indptr,
+        indices,
+        None if graph.weights is None else graph.weights[entries],
+        own,
+        operator.left[nodes],
+        operator.right if len(columns) == n else operator.right[columns],
+        None if operator.gamma == 0 else operator.diagonal[nodes],
+        is_symmetric=False,
+    )
+
+
+def _neighbours(graph: Graph, nodes: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Which stored entries belong to the nodes, the neighbours they name, and where every node's begin."""
+    starts = graph.indptr[nodes]
+    lengths = graph.indptr[nodes + 1] - starts
+    indptr = np.zeros(len(nodes) + 1, dtype=graph.indptr.dtype)
+    np.cumsum(lengths, out=indptr[1:])
+    entries = np.repeat(starts - indptr[:-1], lengths)
+    entries += np.arange(len(entries), dtype=entries.dtype)
+    return entries, graph.indices[entries], indptr
+
+
 def _ascending(nodes: NDArray[np.intp]) -> bool:
-    return bool((np.diff(nodes) > 0).all())
+    return bool((nodes[1:] > nodes[:-1]).all())

@@ -10,7 +10,7 @@ Every plan computes the same rows of `S^K X`:
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.propagation.costs import CostModel, Estimate
+from sgclearn.propagation.engines import get_engine
+from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
 from sgclearn.propagation.neighbourhood import hop_sets
 from sgclearn.propagation.source import NodeFeatures
@@ -54,6 +56,9 @@ class Plan:
     neighbourhood: tuple[int, ...]  # nodes within 0, 1, ..., K hops of the rows
     memory_limit: int
     forced: bool
+    sets: list[NDArray[np.intp]] = field(
+        repr=False, compare=False
+    )  # the neighbourhood itself, for whoever goes on
 
     @property
     def cost(self) -> PlanCost:
@@ -62,7 +67,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return asdict(self)
+        return {name: value for name, value in asdict(replace(self, sets=[])).items() if name != "sets"}
 
     def __str__(self) -> str:
         lines = [
@@ -92,6 +97,8 @@ def make_plan(
     predict_all: bool = False,
     plan: str = "auto",
     memory_limit: int | float | str | None = None,
+    prices: Prices | None = None,
+    one_filter: bool = True,
 ) -> Plan:
     """Estimate every plan and choose the fastest that fits. Cost: O(K nnz), like propagating two columns.
 
@@ -113,11 +120,15 @@ def make_plan(
         "auto", or the name of the plan to use.
     memory_limit : int, str or None
         See `memory_limit_bytes`.
+    prices : Prices, optional
+        What products cost; those of the best engine there is if not given.
+    one_filter : bool
+        Whether the rows are wanted for one filter only.
     """
     if plan not in ("auto", *PLANS):
         raise InputError(f"plan must be 'auto' or one of {', '.join(PLANS)}: got {plan!r}.")
     limit = memory_limit_bytes(memory_limit)
-    model, estimates = _estimate_rows(operator, features, rows, n_hops)
+    model, estimates = _estimate_rows(operator, features, rows, n_hops, prices, one_filter)
     for estimate in estimates.values():
         model.solve(estimate, n_classes, evaluations, copies)
     estimates["implicit"] = model.implicit(n_classes, evaluations)
@@ -138,6 +149,7 @@ def make_plan(
         neighbourhood=tuple(len(nodes) for nodes in model.sets),
         memory_limit=limit,
         forced=plan != "auto",
+        sets=model.sets,
     )
 
 
@@ -150,13 +162,14 @@ def plan_rows(
     output: str = "auto",
     plan: str = "auto",
     memory_limit: int | float | str | None = None,
+    prices: Prices | None = None,
 ) -> str:
     """Name of the fastest plan that forms the rows within the limit, where nothing is solved after."""
     explicit = PLANS[:-1]
     if plan not in ("auto", *explicit):
         raise InputError(f"plan must be 'auto' or one of {', '.join(explicit)} here: got {plan!r}.")
     limit = memory_limit_bytes(memory_limit)
-    _, estimates = _estimate_rows(operator, features, rows, n_hops)
+    _, estimates = _estimate_rows(operator, features, rows, n_hops, prices)
     if plan != "auto":
         estimates = {plan: estimates[plan]}
     needed = {name: _with_output(estimate, features, output) for name, estimate in estimates.items()}
@@ -171,11 +184,16 @@ def plan_rows(
 
 
 def _estimate_rows(
-    operator: Operator | None, features: NodeFeatures, rows: NDArray[np.intp], n_hops: int
+    operator: Operator | None,
+    features: NodeFeatures,
+    rows: NDArray[np.intp],
+    n_hops: int,
+    prices: Prices | None,
+    one_filter: bool = True,
 ) -> tuple[CostModel, dict[str, Estimate]]:
     """Costs of the plans that form the rows."""
     sets = [rows] if operator is None else hop_sets(operator.graph, rows, n_hops)
-    model = CostModel(operator, features, sets)
+    model = CostModel(operator, features, sets, prices or get_engine().prices, one_filter)
     everything = [np.arange(features.n_nodes)] * len(sets)
     return model, {
         "full": model.right_first(everything),

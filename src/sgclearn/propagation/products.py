@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
-# Nanoseconds a multiply-add costs on one ordinary core. Only their ratios matter, for choosing a plan:
-# measured with scipy on graphs of 2,700 to 100,000 nodes.
-SPARSE_SPARSE_NS = 12.0
-SPARSE_DENSE_NS = 1.5
+if TYPE_CHECKING:
+    from sgclearn.propagation.engines.contract import Prices
+    from sgclearn.propagation.neighbourhood import HopBlock
+
+# Nanoseconds a multiply-add costs on one ordinary core, beside the prices of the engines. Only their
+# ratios matter, for choosing a plan.
+SPARSE_DENSE_NS = 1.5  # by scipy
 DENSE_DENSE_NS = 0.2  # a thin right side: bound by memory
 FACTORISE_NS = 0.05  # square dense blocks: bound by arithmetic
 DENSIFY_NS = 1.5  # a cell
 
 
-def sparse_is_cheaper(sparse_madds: float, dense_madds: float, cells: float) -> bool:
+def sparse_is_cheaper(sparse_madds: float, dense_madds: float, cells: float, prices: Prices) -> bool:
     """Whether a product should stay sparse, from its two counts of multiply-adds and its cells."""
-    return sparse_madds * SPARSE_SPARSE_NS < dense_madds * SPARSE_DENSE_NS + cells * DENSIFY_NS
+    return sparse_madds * prices.sparse_sparse < dense_madds * prices.sparse_dense + cells * DENSIFY_NS
 
 
-def multiply(block: Any, H: Any) -> Any:
-    """`block @ H` for a sparse block; a sparse H stays sparse while that is cheaper. Exact: yes."""
-    if not sparse.issparse(H):
-        return np.asarray(block @ H)
-    row_lengths = np.diff(H.indptr)
+def by_scipy(prices: Prices) -> Prices:
+    """The prices where a dense product is left to scipy."""
+    return replace(prices, sparse_dense=SPARSE_DENSE_NS)
+
+
+def stays_sparse(block: HopBlock, row_lengths: NDArray[np.integer], n_columns: int, prices: Prices) -> bool:
+    """Whether the block times a sparse matrix with rows of those lengths is better kept sparse."""
     sparse_madds = float(row_lengths[block.indices].sum(dtype=np.float64))
-    dense_madds = float(block.nnz) * H.shape[1]
-    if sparse_is_cheaper(sparse_madds, dense_madds, float(H.shape[0]) * H.shape[1]):
-        return block @ H  # with unsorted rows: sorting would more than double the cost
-    return np.asarray(block @ H.toarray())
+    if block.keep is not None:
+        own = slice(None) if block.own is None else block.own
+        sparse_madds += float(row_lengths[own].sum(dtype=np.float64))
+    dense_madds = float(block.n_stored + (block.shape[0] if block.keep is not None else 0)) * n_columns
+    return sparse_is_cheaper(sparse_madds, dense_madds, float(block.shape[0]) * n_columns, prices)

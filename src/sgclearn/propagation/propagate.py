@@ -12,10 +12,11 @@ from sgclearn.errors import InputError, InputTypeError
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators import Operator
-from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
+from sgclearn.propagation.engines import Engine, get_engine
+from sgclearn.propagation.engines.contract import OnProgress
+from sgclearn.propagation.neighbourhood import hop_sets
 from sgclearn.propagation.planner import plan_rows
-from sgclearn.propagation.polynomial import Terms
-from sgclearn.propagation.rows import OnHop, propagated_rows
+from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
 
 DEFAULT_N_HOPS = 2
@@ -35,7 +36,9 @@ def propagate(
     output: str = "auto",
     plan: str = "auto",
     memory_limit: int | float | str | None = None,
-    on_hop: OnHop | None = None,
+    engine: str = "auto",
+    n_threads: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Any:
     """Smooth the features over the graph: `Z = S^K X`.
 
@@ -63,8 +66,13 @@ def propagate(
         The order of the products; every one gives the same numbers.
     memory_limit : int, str or None
         Refuse what would need more, such as "4GB"; see `memory_limit_bytes`.
-    on_hop : callable, optional
-        Called as `on_hop(done, of)` after every hop.
+    engine : {"auto", "native", "scipy", "torch"}
+        What computes the products; "auto" is the native kernel, or scipy where that was not built.
+    n_threads : int, optional
+        For the native kernel: SGCLEARN_NUM_THREADS, OMP_NUM_THREADS or all cores if not given. The result
+        does not depend on it.
+    on_progress : callable, optional
+        Called as `on_progress(done, of)` while the work goes on.
 
     Returns
     -------
@@ -85,6 +93,7 @@ def propagate(
     if output not in _OUTPUTS:
         raise InputError(f"output must be 'auto', 'dense' or 'sparse': got {output!r}.")
     check_graph(graph)
+    products = get_engine(engine, n_threads)
     wanted = check_filter(filter, n_hops)
     n_hops = len(coefficients_of(wanted)) - 1
     features = NodeFeatures(X, graph.n_nodes, row_norm)
@@ -93,9 +102,10 @@ def propagate(
     rows = check_nodes(nodes, graph.n_nodes)
     distinct, inverse = np.unique(rows, return_inverse=True)
     chosen = plan_rows(
-        operator, features, distinct, n_hops, output=output, plan=plan, memory_limit=memory_limit
-    )
-    Z = next(propagated_rows(operator, features, distinct, [wanted], chosen, on_hop))[1]
+        operator, features, distinct, n_hops,
+        output=output, plan=plan, memory_limit=memory_limit, prices=products.prices,
+    )  # fmt: skip
+    Z = next(propagated_rows(operator, features, distinct, [wanted], chosen, on_progress, products))[1]
     Z = Z if np.array_equal(distinct, rows) else Z[inverse]
     if not sparse.issparse(Z):
         return sparse.csr_array(Z) if output == "sparse" else Z
@@ -119,6 +129,7 @@ def propagate_product(
     wanted: int | PolynomialFilter,
     Theta: NDArray[np.float64],
     nodes: NDArray[np.intp] | None = None,
+    engine: Engine | None = None,
 ) -> NDArray[np.float64]:
     """`(g(S) (X Theta))[nodes]`, with `g(S) = S^K` for a whole number K.
 
@@ -135,9 +146,11 @@ def propagate_product(
     else:
         sets = hop_sets(operator.graph, nodes, n_hops)
     everything = len(sets[-1]) == operator.n_nodes
-    H = features.matmul(V, None if everything else sets[-1])
-    total = Terms(coefficients, sets, nodes).forward(hop_blocks(operator, sets, np.float64), H)
-    return np.asarray(total, dtype=np.float64)
+    walk = (engine or get_engine()).walk(operator, sets, nodes, np.float64)
+    if not features.is_sparse or features.is_identity:
+        return walk.forward(features.matmul(V, None if everything else sets[-1]), coefficients)
+    X, scale = features.part(None if everything else sets[-1])
+    return walk.through(X, scale, V, coefficients)
 
 
 def check_graph(graph: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.filters import PolynomialFilter, coefficients_of
+from sgclearn.propagation.engines import Engine, Walk, get_engine
+from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
-from sgclearn.propagation.products import multiply
+from sgclearn.propagation.products import stays_sparse
 from sgclearn.propagation.source import NodeFeatures
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
-OnHop = Callable[[int, int], None]
+OnHop = OnProgress
 
 
 def propagated_rows(
@@ -26,7 +28,9 @@ def propagated_rows(
     rows: NDArray[np.intp],
     wanted: Sequence[int | PolynomialFilter],
     plan: str,
-    on_hop: OnHop | None = None,
+    on_progress: OnProgress | None = None,
+    engine: Engine | None = None,
+    sets: list[NDArray[np.intp]] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
     """Yield `(filter, (g(S) X)[rows])` for every wanted filter, the shortest first, in one pass to the longest.
 
@@ -40,8 +44,12 @@ def propagated_rows(
     wanted : sequence of int or PolynomialFilter
         A whole number k is the power `S^k`.
     plan : {"full", "frontier", "left-first"}
-    on_hop : callable, optional
-        Called as `on_hop(done, of)` after every hop, for progress.
+    on_progress : callable, optional
+        Called as `on_progress(done, of)` now and then, in units of columns times hops.
+    engine : Engine, optional
+        What computes the products; the best there is if not given.
+    sets : list of ndarray, optional
+        `hop_sets` of the rows for the longest filter, where they are known already.
 
     Notes
     -----
@@ -58,10 +66,10 @@ def propagated_rows(
     if plan == "full":
         # `full` is the frontier of all nodes: the same products over the whole graph, rows taken at the end.
         sets = [np.arange(operator.n_nodes)] * (longest + 1)
-    else:
+    elif sets is None:
         sets = hop_sets(operator.graph, rows, longest)
-    walk = _left_first if plan == "left-first" else _right_first
-    yield from walk(operator, features, rows, sets, sums, on_hop or _no_progress)
+    arguments = (engine or get_engine(), operator, features, rows, sets, sums, on_progress or _no_progress)
+    yield from (_left_first if plan == "left-first" else _right_first)(*arguments)
 
 
 class _Sum:
@@ -85,58 +93,99 @@ def _times(coefficient: float, matrix: Any) -> Any:
 
 
 def _right_first(
+    engine: Engine,
     operator: Operator,
     features: NodeFeatures,
     rows: NDArray[np.intp],
     sets: list[NDArray[np.intp]],
     sums: list[_Sum],
-    on_hop: OnHop,
+    on_progress: OnProgress,
 ) -> Iterator[tuple[Any, Any]]:
-    blocks = hop_blocks(operator, sets, features.dtype)
-    H: Any = None
-    for k in range(len(sets)):
+    walk = engine.walk(operator, sets, rows, features.dtype)
+    hops, done = len(sets) - 1, 0
+    places = [None if np.array_equal(nodes, rows) else np.searchsorted(nodes, rows) for nodes in sets]
+
+    def report(columns: int, of: int) -> None:
+        on_progress(done * of + (hops - done) * columns, hops * of)
+
+    H: Any = None  # the rows of S^k X of every node of F_{K-k}; before the first hop they are taken from X
+    for k in range(hops + 1):
         if k:
-            block = blocks[-k]
-            H = features.left_multiply(block, sets[-1]) if k == 1 else multiply(block, H)  # Eq. (4)
-            on_hop(k, len(blocks))
-        users = [total for total in sums if total.uses(k)]
-        if users:
-            nodes = sets[-1 - k]
-            if k == 0:
-                term = features.take(rows)
-            else:
-                # Node sets are nested, so the rows are always among the nodes at hand, and a set ascends
-                # unless it is the rows themselves.
-                term = H if np.array_equal(nodes, rows) else H[np.searchsorted(nodes, rows)]
-            for total in users:
-                total.add(k, term)
+            H = _hop(walk, hops - k, H, features, sets, engine)
+            done = k
+            on_progress(k, hops)
+        for total in sums:
+            if total.uses(k):
+                place = places[-1 - k]
+                total.add(k, features.take(rows) if k == 0 else H if place is None else H[place])
         yield from _finished(sums, k, features, rows)
+        waiting = [total for total in sums if total.degree > k]
+        if len(waiting) == 1 and not _next_is_sparse(walk, hops - k - 1, H, features, sets, engine):
+            # One filter is left and the rest of its way is dense: the engine goes it in one go.
+            (last,) = waiting
+            ahead = np.append(0.0, last.coefficients[k + 1 :])
+            if k == 0:
+                nodes = None if len(sets[-1]) == features.n_nodes else sets[-1]
+                scale = features.row_scale
+                scale = scale if nodes is None or scale is None else scale[nodes]
+                term = walk.forward(features.X, ahead, scale=scale, nodes=nodes, on_progress=report)
+            else:
+                term = walk.forward(H, ahead, on_progress=report)
+            yield last.entry, term if last.total is None else last.total + term
+            return
+
+
+def _hop(
+    walk: Walk, k: int, H: Any, features: NodeFeatures, sets: list[NDArray[np.intp]], engine: Engine
+) -> Any:
+    """The next hop, to the nodes of `F_k`; Eq. (4)."""
+    if H is None and features.is_identity:
+        return features.left_multiply(walk.blocks[k].matrix(), sets[-1])
+    if _next_is_sparse(walk, k, H, features, sets, engine):
+        return walk.step(k, features.take(sets[-1]) if H is None else H)
+    H = features.take(sets[-1]) if H is None else H
+    return walk.step(k, H.toarray() if sparse.issparse(H) else H)
+
+
+def _next_is_sparse(
+    walk: Walk, k: int, H: Any, features: NodeFeatures, sets: list[NDArray[np.intp]], engine: Engine
+) -> bool:
+    """Whether the product with the next block stays sparse."""
+    if H is None:
+        if features.is_identity or not features.is_sparse:
+            return features.is_identity
+        return stays_sparse(
+            walk.blocks[k], features.row_lengths()[sets[-1]], features.n_columns, engine.prices
+        )
+    if not sparse.issparse(H):
+        return False
+    return stays_sparse(walk.blocks[k], np.diff(H.indptr), H.shape[1], engine.prices)
 
 
 def _left_first(
+    engine: Engine,
     operator: Operator,
     features: NodeFeatures,
     rows: NDArray[np.intp],
     sets: list[NDArray[np.intp]],
     sums: list[_Sum],
-    on_hop: OnHop,
+    on_progress: OnProgress,
 ) -> Iterator[tuple[Any, Any]]:
-    blocks = hop_blocks(operator, sets, features.dtype)
+    blocks = [block.matrix(features.dtype) for block in hop_blocks(operator, sets)]
     power: Any = sparse.eye_array(len(rows), format="csr", dtype=features.dtype)  # rows of S^0, columns F_0
     for k in range(len(sets)):
         if k:
-            power = blocks[0] if k == 1 else power @ blocks[k - 1]  # rows of S^k
-            on_hop(k, len(blocks))
+            power = blocks[0] if k == 1 else engine.sparse_product(power, blocks[k - 1])  # rows of S^k
+            on_progress(k, len(blocks))
         for total in sums:
             if total.uses(k):
                 total.add(k, _spread(power, sets[k], sets[total.degree]))
         for total in sums:
-            if total.degree == k and k and total.total is not None:
-                total.total = features.left_multiply(total.total, sets[k])
-            elif (
-                total.degree == k and total.total is not None
-            ):  # no hop: the rows of X, in the order asked for
-                total.total = _times(float(total.coefficients[0]), features.take(rows))
+            if total.degree == k and total.total is not None:
+                if k:
+                    total.total = features.left_multiply(total.total, sets[k], engine)
+                else:  # no hop: the rows of X, in the order asked for
+                    total.total = _times(float(total.coefficients[0]), features.take(rows))
         yield from _finished(sums, k, features, rows)
 
 

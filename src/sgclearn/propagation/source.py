@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.errors import InputError, InputTypeError
-from sgclearn.propagation.products import multiply
+from sgclearn.propagation.engines import Engine, get_engine
+from sgclearn.propagation.products import by_scipy, sparse_is_cheaper
 
 _LARGEST = 1e150
+_PART_ROWS = 4096
 ROW_NORMS = (None, "l1", "l2")
 
 
@@ -51,28 +53,44 @@ class NodeFeatures:
         if self.X is None:
             eye = sparse.eye_array(self.n_nodes, format="csr")
             return eye if nodes is None else eye[nodes]
-        block = self.X if nodes is None else self.X[nodes]
-        if self.row_scale is None:
-            return block
-        return scale_rows(block, self.row_scale if nodes is None else self.row_scale[nodes])
+        block, scale = self.part(nodes)
+        return block if scale is None else scale_rows(block, scale)
 
-    def left_multiply(self, block: Any, nodes: NDArray[np.intp]) -> Any:
-        """`block @ (diag(r) X)[nodes]` for a sparse block (m, len(nodes))."""
+    def part(self, nodes: NDArray[np.intp] | None) -> tuple[Any, NDArray[Any] | None]:
+        """Rows of X for the nodes and, apart, what each is multiplied by; every row if none are named."""
+        if nodes is None or self.X is None:
+            return self.X, self.row_scale
+        return self.X[nodes], None if self.row_scale is None else self.row_scale[nodes]
+
+    def left_multiply(self, block: Any, nodes: NDArray[np.intp], engine: Engine | None = None) -> Any:
+        """`block @ (diag(r) X)[nodes]` for a sparse block (m, len(nodes)); sparse while that is cheaper."""
         if self.X is None:
             ordered = block.sorted_indices()  # a copy: the block is needed again for the next hop
             shape = (block.shape[0], self.n_nodes)
             return sparse.csr_array((ordered.data, nodes[ordered.indices], ordered.indptr), shape=shape)
-        if self.row_scale is not None:
-            factor = self.row_scale[nodes][block.indices]
-            block = sparse.csr_array((block.data * factor, block.indices, block.indptr), shape=block.shape)
-        everything = len(nodes) == self.n_nodes
-        return multiply(block, self.X if everything else self.X[nodes])
+        # In the numbering of all nodes, so that X need not be cut.
+        columns = (
+            block.indices if len(nodes) == self.n_nodes else nodes.astype(block.indices.dtype)[block.indices]
+        )
+        values = block.data if self.row_scale is None else block.data * self.row_scale[columns]
+        shape = (block.shape[0], self.n_nodes)
+        spread = sparse.csr_array((values, columns, block.indptr), shape=shape)
+        if not self.is_sparse:
+            return np.asarray(spread @ self.X)
+        engine = engine or get_engine()
+        madds = float(self.row_lengths()[columns].sum(dtype=np.float64))
+        cells = float(len(nodes)) * self.n_columns
+        if sparse_is_cheaper(madds, float(block.nnz) * self.n_columns, cells, by_scipy(engine.prices)):
+            return engine.sparse_product(spread, self.X)
+        cut = sparse.csr_array((values, block.indices, block.indptr), shape=block.shape)
+        return np.asarray(cut @ self.X[nodes].toarray())
 
     def matmul(self, V: NDArray[Any], nodes: NDArray[np.intp] | None = None) -> NDArray[Any]:
         """`(diag(r) X)[nodes] @ V` (len(nodes), C). Cost: O(nnz(X) C)."""
         if self.X is None:
             return V if nodes is None else V[nodes]
-        product = np.asarray((self.X if nodes is None else self.X[nodes]) @ V)
+        part = self.X if nodes is None else self.X[nodes]
+        product = np.asarray(part @ V) if self.is_sparse else _product_in_parts(part, V)
         if self.row_scale is not None:
             product = product * (self.row_scale if nodes is None else self.row_scale[nodes])[:, None]
         return product
@@ -94,6 +112,17 @@ class NodeFeatures:
         part = self.X[:, start:stop]
         dense = part.toarray() if self.is_sparse else np.asarray(part)
         return dense if self.row_scale is None else dense * self.row_scale[:, None]
+
+
+def _product_in_parts(X: NDArray[Any], V: NDArray[Any]) -> NDArray[Any]:
+    """`X @ V` in the wider of both types, without a copy of the whole of a narrow X."""
+    if X.dtype == V.dtype:
+        return np.asarray(X @ V)
+    product = np.empty((X.shape[0], V.shape[1]), dtype=np.result_type(X, V))
+    for start in range(0, X.shape[0], _PART_ROWS):
+        part = slice(start, start + _PART_ROWS)
+        np.matmul(X[part].astype(product.dtype), V, out=product[part])
+    return product
 
 
 def scale_rows(matrix: Any, factors: NDArray[Any]) -> Any:

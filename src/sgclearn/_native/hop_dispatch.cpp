@@ -1,0 +1,77 @@
+// Which kernels run is decided once, from what the processor says it can do.
+#include <cstdlib>
+#include <string>
+
+#include "hop.hpp"
+
+namespace sgc {
+
+#define SGC_DECLARE(isa) \
+    namespace isa { \
+    template <class T, class I> \
+    HopKernel<T, I> choose(bool weighted, int lines); \
+    template <class I> \
+    GatherKernel<I> choose_gather(); \
+    }
+SGC_DECLARE(baseline)
+#ifdef SGC_X86
+SGC_DECLARE(avx2)
+SGC_DECLARE(avx512)
+#endif
+
+namespace {
+
+enum class Level { baseline, avx2, avx512 };
+
+Level level() {
+    static const Level chosen = [] {
+#ifdef SGC_X86
+        __builtin_cpu_init();
+        // At most so much: a way to test the slower kernels on a processor that has the faster ones.
+        const char* limit = std::getenv("SGCLEARN_INSTRUCTIONS");
+        const std::string most = limit ? limit : "";
+        if (most == "baseline") return Level::baseline;
+        if (most != "avx2" && __builtin_cpu_supports("avx512f")) return Level::avx512;
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Level::avx2;
+#endif
+        return Level::baseline;
+    }();
+    return chosen;
+}
+
+}  // namespace
+
+const char* instruction_set() {
+    switch (level()) {
+        case Level::avx512: return "avx512";
+        case Level::avx2: return "avx2";
+        default: return "baseline";
+    }
+}
+
+template <class T, class I>
+HopKernel<T, I> hop_kernel(bool weighted, int lines) {
+#ifdef SGC_X86
+    if (level() == Level::avx512) return avx512::choose<T, I>(weighted, lines);
+    if (level() == Level::avx2) return avx2::choose<T, I>(weighted, lines);
+#endif
+    return baseline::choose<T, I>(weighted, lines);
+}
+
+template <class I>
+GatherKernel<I> gather_kernel() {
+#ifdef SGC_X86
+    if (level() == Level::avx512) return avx512::choose_gather<I>();
+    if (level() == Level::avx2) return avx2::choose_gather<I>();
+#endif
+    return baseline::choose_gather<I>();
+}
+
+template HopKernel<float, int32_t> hop_kernel<float, int32_t>(bool, int);
+template HopKernel<float, int64_t> hop_kernel<float, int64_t>(bool, int);
+template HopKernel<double, int32_t> hop_kernel<double, int32_t>(bool, int);
+template HopKernel<double, int64_t> hop_kernel<double, int64_t>(bool, int);
+template GatherKernel<int32_t> gather_kernel<int32_t>();
+template GatherKernel<int64_t> gather_kernel<int64_t>();
+
+}  // namespace sgc

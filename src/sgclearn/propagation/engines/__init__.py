@@ -1,0 +1,6 @@
+"""How products with S are computed: one contract, one module an engine."""
+
+from sgclearn.propagation.engines.choose import ENGINES, get_engine
+from sgclearn.propagation.engines.contract import Engine, Walk
+
+__all__ = ["ENGINES", "Engine", "Walk", "get_engine"]

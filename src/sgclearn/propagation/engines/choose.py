@@ -1,0 +1,72 @@
+"""From the name of an engine to the engine."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.propagation.engines.contract import Engine
+from sgclearn.propagation.engines.threads import thread_count
+
+ENGINES = ("auto", "native", "scipy", "torch")
+
+
+def get_engine(engine: Any = "auto", n_threads: int | None = None) -> Engine:
+    """The engine of that name.
+
+    Parameters
+    ----------
+    engine : {"auto", "native", "scipy", "torch"}
+        "auto" is the native kernel, or scipy with one warning where the kernel was not built. "torch" uses a
+        GPU if there is one, and needs the extra of that name.
+    n_threads : int, optional
+        For the native kernel; see `thread_count`. scipy has one thread, torch its own setting: there it is an
+        error, unless it was "auto" that chose.
+    """
+    if engine not in ENGINES:
+        raise InputError(f"engine must be one of {', '.join(ENGINES)}: got {engine!r}.")
+    chosen = engine == "auto"
+    if chosen:
+        engine = "native" if has_kernel() else "scipy"
+        if engine == "scipy":
+            _warn_once()
+    if engine == "native":
+        if not has_kernel():
+            raise InputError(
+                "engine='native' needs the compiled kernel, which this installation lacks: install sgclearn where "
+                "a C++ compiler is at hand, or leave the choice to engine='auto'."
+            )
+        from sgclearn.propagation.engines.native_engine import NativeEngine
+
+        return NativeEngine(thread_count(n_threads))
+    if n_threads is not None and not chosen:
+        raise InputError(f"n_threads is for the native kernel: got engine={engine!r}, leave n_threads out.")
+    if engine == "torch":
+        from sgclearn.propagation.engines.torch_engine import TorchEngine
+
+        return TorchEngine()
+    from sgclearn.propagation.engines.scipy_engine import ScipyEngine
+
+    return ScipyEngine()
+
+
+@cache
+def has_kernel() -> bool:
+    """Whether the compiled kernel can be imported."""
+    try:
+        from sgclearn._native import _kernel  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@cache
+def _warn_once() -> None:
+    warnings.warn(
+        "the compiled kernel is missing, so the slower scipy engine serves: install sgclearn where a C++ compiler "
+        "is at hand, or say engine='scipy' to do without this warning.",
+        SgclearnWarning,
+        stacklevel=2,
+    )
