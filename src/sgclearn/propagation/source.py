@@ -143,7 +143,8 @@ def _canonical(X: Any) -> Any:
     """X as a finite float ndarray or canonical csr_array, without a copy where it already is one."""
     if X is None:
         return None
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    if not isinstance(X, sparse.csr_array):  # a new object would have to find out anew that it is canonical
+        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise InputError(f"X must have two dimensions (nodes, features): got shape {X.shape}.")
     if X.dtype.kind not in "fiub":
@@ -161,8 +162,9 @@ def _canonical(X: Any) -> Any:
 
 def _check_finite(values: NDArray[Any]) -> None:
     # Without a temporary array; NaN goes through both, infinity is the one or the other.
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
-    if np.isnan(values.max(initial=0.0)) or not np.isfinite(largest):
+    highest, lowest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
+    largest = max(highest, -lowest)
+    if not (np.isfinite(highest) and np.isfinite(lowest)):
         kind = "NaN" if np.isnan(values).any() else "infinity"
         raise InputError(f"X must be finite: got {kind}; fill or drop such values before (see impute=).")
     if largest > _LARGEST:
@@ -175,7 +177,10 @@ def _inverse_norms(X: Any, row_norm: str) -> NDArray[Any]:
     """1 / norm of every row, added up in float64; 1 for a zero row."""
     if sparse.issparse(X):
         values = np.abs(X.data, dtype=np.float64) if row_norm == "l1" else np.square(X.data, dtype=np.float64)
-        norms = sparse.csr_array((values, X.indices, X.indptr), shape=X.shape).sum(axis=1)
+        filled = np.flatnonzero(X.indptr[1:] > X.indptr[:-1])  # an empty row would take the next one's entry
+        norms = np.zeros(X.shape[0])
+        if len(filled):
+            norms[filled] = np.add.reduceat(values, X.indptr[filled])
     elif row_norm == "l1":
         norms = np.abs(X).sum(axis=1, dtype=np.float64)
     else:

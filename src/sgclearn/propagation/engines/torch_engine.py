@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,7 +95,8 @@ class TorchWalk(ScipyWalk):
         return np.asarray(H.cpu().numpy())
 
     def _to_device(self, array: NDArray[Any]) -> Any:
-        return self.torch.as_tensor(np.ascontiguousarray(array)).to(self.device)
+        # The arrays of a graph are read-only, which torch does not know: those are copied.
+        return self.torch.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
     def _tensor(self, block: HopBlock) -> Any:
         """The block as a CSR tensor, made once: blocks are shared between hops."""
@@ -102,5 +104,9 @@ class TorchWalk(ScipyWalk):
             matrix = block.matrix(self.dtype)
             parts = (matrix.indptr, matrix.indices, matrix.data)
             tensors = [self._to_device(part) for part in parts]
-            self._tensors[id(block)] = self.torch.sparse_csr_tensor(*tensors, size=matrix.shape)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+                self._tensors[id(block)] = self.torch.sparse_csr_tensor(
+                    *tensors, size=matrix.shape, check_invariants=False
+                )
         return self._tensors[id(block)]
