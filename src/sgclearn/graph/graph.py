@@ -54,13 +54,14 @@ class Graph(Converters):
     array(['ann', 'bob', 'cas'], dtype=object)
     """
 
-    __slots__ = ("__weakref__", "directed", "indices", "indptr", "node_ids", "weights")
+    __slots__ = ("__weakref__", "_looped", "directed", "indices", "indptr", "node_ids", "weights")
 
     indptr: NDArray[Any]
     indices: NDArray[Any]
     weights: NDArray[np.float64] | None
     directed: bool
     node_ids: NodeIds
+    _looped: NDArray[np.intp] | None
 
     def __init__(
         self,
@@ -89,6 +90,7 @@ class Graph(Converters):
             ("weights", rows.weights),
             ("directed", bool(directed)),
             ("node_ids", node_ids),
+            ("_looped", None),
         ):
             object.__setattr__(self, name, value)
 
@@ -160,7 +162,17 @@ class Graph(Converters):
     @property
     def n_self_loops(self) -> int:
         """Number of nodes with an edge to themselves."""
-        return int(np.count_nonzero(self._sources() == self.indices))
+        return len(self.looped_nodes)
+
+    @property
+    def looped_nodes(self) -> NDArray[np.intp]:
+        """Positions of the nodes with an edge to themselves; looked for once."""
+        looped = self._looped
+        if looped is None:
+            sources = self._sources()
+            looped = sources[sources == self.indices].astype(np.intp)
+            object.__setattr__(self, "_looped", looped)
+        return looped
 
     @property
     def n_isolated(self) -> int:

@@ -139,10 +139,9 @@ def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _warn_about_loops(graph: Graph, gamma: float) -> None:
-    if gamma == 0 or graph.n_self_loops == 0:
+    looped = graph.looped_nodes
+    if gamma == 0 or len(looped) == 0:
         return
-    row_of_entry = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-    looped = row_of_entry[row_of_entry == graph.indices]
     names = ", ".join(str(graph.ids[node]) for node in looped[:3]) + (", ..." if len(looped) > 3 else "")
     warnings.warn(
         f"self-loops in the data at {len(looped):,} of {graph.n_nodes:,} nodes ({names}) stay and "

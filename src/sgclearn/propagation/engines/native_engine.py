@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _LINE: int = _kernel.LINE_BYTES
 # Wider blocks read the pattern less often, while the block of all nodes stays in the cache of one core.
 _CORE_CACHE = 2**20
-_WORTH_A_THREAD = 300_000  # multiply-adds: below, waking another thread costs more than it does
+_WORTH_A_THREAD = 5_000_000  # multiply-adds: below, waking another thread costs more than it does
+_WORTH_A_SPARSE_THREAD = 500_000
 _RANGE = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100}
 
 
@@ -262,7 +263,8 @@ def _sparse_product(pieces: tuple[Any, ...], H: Any, n_threads: int) -> Any:
                  h_indptr, h_indices, H.data, n_columns)  # fmt: skip
     name = _suffix(dtype, index)
     ends = np.zeros(n_rows + 1, dtype=np.int64)
-    threads = n_threads if len(indices) > 20_000 else 1
+    work = len(indices) * (H.nnz / max(H.shape[0], 1))
+    threads = n_threads if work > _WORTH_A_SPARSE_THREAD else 1
     getattr(_kernel, f"product_count_{name}")(*arguments, ends[1:], threads)
     np.cumsum(ends, out=ends)
     wide = index == np.int64 or ends[-1] > np.iinfo(np.int32).max
