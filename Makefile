@@ -1,5 +1,5 @@
-# Every target sets up what it needs in .venv, once, and again only when pyproject.toml or the
-# constraints change.
+# Every target sets up what it needs in .venv, once, and again only when pyproject.toml, the constraints or
+# the C++ kernel change.
 #
 #   make PYTHON=python3.12 test    another interpreter for the environment
 #   make WORKERS=4 test            tests in four processes
@@ -19,10 +19,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Two pips in one environment at the same time would break it, so `make -j` gains nothing here.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-slow lint bench docs clean distclean
+.PHONY: help install demo test test-slow sanitize lint bench bench-more docs clean distclean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 install: $(STAMPS)/core $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs  ## everything a developer needs, in .venv
 	@echo "Ready: activate with  . $(BIN)/activate"
@@ -36,6 +36,22 @@ test: $(STAMPS)/test  ## tests and doctests, coverage of the package at 95 % or 
 test-slow: $(STAMPS)/test  ## the tests that take longer than a minute each
 	@$(BIN)/python -m pytest -q -m slow || [ $$? -eq 5 ]  # 5: there are none
 
+# The tests of the kernel with AddressSanitizer and UndefinedBehaviorSanitizer, those of its threads with
+# ThreadSanitizer. Python itself is not built with them, so their runtime has to be loaded before it.
+SANITIZED = SGCLEARN_TEST_KERNEL=$$(ls $$PWD/build/sanitize-$(1)/_kernel*.so) OPENBLAS_NUM_THREADS=1 \
+	$(BIN)/python -m pytest -q -p sanitized_kernel -p no:cacheprovider tests/propagation/test_engines.py
+sanitize: $(STAMPS)/test $(STAMPS)/native  ## the kernel's tests under the address, undefined-behaviour and thread sanitizers
+	@for kind in address,undefined thread; do \
+	  build=build/sanitize-$${kind%%,*}; \
+	  $(BIN)/cmake -S . -B $$build -DSKBUILD_PROJECT_NAME=sgclearn -DPython_EXECUTABLE=$$PWD/$(BIN)/python \
+	    -DSGC_SANITIZE=$$kind >/dev/null && $(BIN)/cmake --build $$build -j 2 | tail -1 || exit 1; \
+	done
+	@export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)"; \
+	  $(call SANITIZED,address) -k "native and not instruction_set"
+	@export TSAN_OPTIONS=halt_on_error=1 LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)"; \
+	  $(call SANITIZED,thread) -k "native and (threads or wide or sums)"
+
 # mypy reads the types of the optional packages where they are installed, hence the group 'test' as well.
 lint: $(STAMPS)/test $(STAMPS)/lint  ## ruff, mypy --strict, and the import contract of the rooms
 	@$(BIN)/ruff check .
@@ -43,7 +59,13 @@ lint: $(STAMPS)/test $(STAMPS)/lint  ## ruff, mypy --strict, and the import cont
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-bench: $(STAMPS)/test  ## measurements: reading edges, Lanczos against dense, the default n_hops and weight_decay
+# The peers have an environment of their own, in build/; cases that are done are kept until `make clean`.
+# Options of your own, as BENCH="--case a --quick", leave the documentation as it is.
+BENCH ?= --docs docs
+bench: $(STAMPS)/test  ## speed against every peer: tables and figures of the documentation
+	@$(BIN)/sgc bench --out build/bench --peers build/bench-peers $(BENCH)
+
+bench-more: $(STAMPS)/test  ## measurements: reading edges, Lanczos against dense, the default n_hops and weight_decay
 	@$(BIN)/python benchmarks/read_edges.py
 	@$(BIN)/python benchmarks/spectrum.py
 	@$(BIN)/python benchmarks/defaults.py
@@ -74,7 +96,8 @@ $(STAMPS)/venv:
 	@$(PIP) install --upgrade 'pip>=25.1'
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/core: pyproject.toml | $(STAMPS)/venv
+KERNEL := CMakeLists.txt $(wildcard src/sgclearn/_native/*.?pp src/sgclearn/_native/*.inc)
+$(STAMPS)/core: pyproject.toml $(KERNEL) | $(STAMPS)/venv
 	@echo "Installing sgclearn and its core dependencies"
 	@$(PIP) install -e .
 	@touch $@

@@ -3,12 +3,45 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "team.hpp"
 
 namespace sgc {
+
+// A set of columns as bits on two levels, so that it is read in order without sorting and emptied while read.
+class Columns {
+  public:
+    void reserve(int64_t n) {
+        if (!bits_.empty()) return;
+        bits_.assign(size_t(n / 64 + 1), 0);
+        words_.assign(bits_.size() / 64 + 1, 0);
+    }
+
+    void add(int64_t column) {
+        bits_[size_t(column >> 6)] |= uint64_t(1) << (column & 63);
+        words_[size_t(column >> 12)] |= uint64_t(1) << ((column >> 6) & 63);
+    }
+
+    // Visits the columns in ascending order; returns how many there were and leaves none.
+    template <class Visit>
+    int64_t take(Visit&& visit) {
+        int64_t found = 0;
+        for (size_t w = 0; w < words_.size(); ++w) {
+            for (uint64_t words = words_[w]; words; words &= words - 1) {
+                const size_t at = (w << 6) + size_t(__builtin_ctzll(words));
+                for (uint64_t bits = bits_[at]; bits; bits &= bits - 1, ++found)
+                    visit(int64_t(at << 6) + __builtin_ctzll(bits));
+                bits_[at] = 0;
+            }
+            words_[w] = 0;
+        }
+        return found;
+    }
+
+  private:
+    std::vector<uint64_t> bits_, words_;
+};
 
 // (diag(left) A diag(right) + diag(keep)) H, with A in CSR form and H (n_inputs, n_columns) in CSR form.
 template <class T, class I>
@@ -24,6 +57,11 @@ struct SparseProduct {
     template <class Visit>
     void inputs(int64_t i, Visit&& visit) const {
         for (int64_t k = int64_t(indptr[i]); k < int64_t(indptr[i + 1]); ++k) {
+            if (k + kAhead < int64_t(indptr[n_rows])) {  // rows of H lie anywhere: ask for them in time
+                const int64_t later = int64_t(h_indptr[indices[k + kAhead]]);
+                __builtin_prefetch(h_indices + later);
+                __builtin_prefetch(h_values + later);
+            }
             const int64_t j = int64_t(indices[k]);
             T factor = weights ? weights[k] : T(1);
             if (right) factor *= right[j];
@@ -38,64 +76,49 @@ struct SparseProduct {
 
     // First pass: entries in every row of the result, written to counts[i].
     void count(Team& team, int64_t* counts) const {
-        std::vector<std::vector<I>> seen(static_cast<size_t>(team.size()));
+        std::vector<Columns> seen(static_cast<size_t>(team.size()));
         team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
-            auto& mark = seen[size_t(thread)];
-            if (mark.empty()) mark.assign(size_t(n_columns), -1);
+            Columns& columns = seen[size_t(thread)];
+            columns.reserve(n_columns);
             for (int64_t i = first; i < last; ++i) {
-                int64_t found = 0;
                 inputs(i, [&](int64_t j, T) {
-                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) {
-                        I& at = mark[size_t(h_indices[h])];
-                        found += at != I(i);
-                        at = I(i);
-                    }
+                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) columns.add(int64_t(h_indices[h]));
                 });
-                counts[i] = found;
+                counts[i] = columns.take([](int64_t) {});
             }
         });
     }
 
     // Second pass: the entries, columns ascending in every row. `out_indptr` holds the counts added up.
     void fill(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
-        struct Scratch {
-            std::vector<T> sum;
-            std::vector<I> row_of;
-        };
-        std::vector<Scratch> scratch(static_cast<size_t>(team.size()));
+        std::vector<Columns> seen(static_cast<size_t>(team.size()));
+        std::vector<std::vector<T>> sums(static_cast<size_t>(team.size()));
         team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
-            auto& [sum, row_of] = scratch[size_t(thread)];
-            if (row_of.empty()) row_of.assign(size_t(n_columns), -1), sum.resize(size_t(n_columns));
+            Columns& columns = seen[size_t(thread)];
+            columns.reserve(n_columns);
+            auto& sum = sums[size_t(thread)];  // zero wherever no row is at work
+            if (sum.empty()) sum.assign(size_t(n_columns), T(0));
             for (int64_t i = first; i < last; ++i) {
-                I* columns = out_indices + out_indptr[i];
-                int64_t found = 0;
                 inputs(i, [&](int64_t j, T factor) {
                     for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) {
-                        const size_t column = size_t(h_indices[h]);
-                        if (row_of[column] != I(i)) {
-                            row_of[column] = I(i);
-                            sum[column] = factor * h_values[h];
-                            columns[found++] = I(column);
-                        } else {
-                            sum[column] += factor * h_values[h];
-                        }
+                        const int64_t column = int64_t(h_indices[h]);
+                        columns.add(column);
+                        sum[size_t(column)] += factor * h_values[h];
                     }
                 });
-                // Sorting a crowded row costs more than looking through all columns once.
-                if (found * 16 > n_columns) {
-                    int64_t at = 0;
-                    for (int64_t c = 0; at < found; ++c)
-                        if (row_of[size_t(c)] == I(i)) columns[at++] = I(c);
-                } else {
-                    std::sort(columns, columns + found);
-                }
+                I* to = out_indices + out_indptr[i];
                 T* values = out_values + out_indptr[i];
-                for (int64_t e = 0; e < found; ++e) values[e] = sum[size_t(columns[e])];
+                columns.take([&](int64_t column) {
+                    *to++ = I(column);
+                    *values++ = sum[size_t(column)];
+                    sum[size_t(column)] = T(0);
+                });
             }
         });
     }
 
     static constexpr int64_t kRows = 64;
+    static constexpr int64_t kAhead = 4;
 };
 
 }  // namespace sgc
