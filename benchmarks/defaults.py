@@ -5,8 +5,8 @@ every number of hops and weight decay is fitted exactly and scored on the valida
 dataset is the best mean accuracy that any setting reached there minus its own. The setting with the lowest mean regret
 over the datasets is the measured default; test labels are never read.
 
-Run it with `make bench`. The datasets besides the embedded one are read from the folder named by SGCLEARN_DATA. Writes
-docs/defaults-table.rst, which the documentation includes, when that folder has them all.
+Run it with `make bench-more`. The datasets besides the embedded one are read from the folder named by SGCLEARN_DATA.
+Writes docs/defaults-table.rst, which the documentation includes, when that folder has them all.
 """
 
 from __future__ import annotations

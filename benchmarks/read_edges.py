@@ -2,7 +2,7 @@
 
 Writes the file to a temporary folder and reads it by turns with `sgclearn.read_edges`, which ends with a graph, and
 with `pandas.read_csv` and `pandas.factorize`, which end with the endpoints as numbers: pandas does less. Each turn is
-timed in this process with the file in the page cache; the best of the turns is printed. Run it with `make bench`.
+timed in this process with the file in the page cache; the best of the turns is printed. Run it with `make bench-more`.
 """
 
 from __future__ import annotations

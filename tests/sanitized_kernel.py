@@ -8,13 +8,19 @@ import sys
 
 NAME = "sgclearn._native._kernel"
 
-spec = importlib.util.spec_from_file_location(NAME, os.environ["SGCLEARN_TEST_KERNEL"])
-if spec is None or spec.loader is None:
-    raise ImportError(f"no kernel at {os.environ['SGCLEARN_TEST_KERNEL']}")
-kernel = importlib.util.module_from_spec(spec)
-sys.modules[NAME] = kernel
-spec.loader.exec_module(kernel)
 
-import sgclearn._native  # noqa: E402
+def use(path: str) -> None:
+    """Put the kernel at the path in the place of the built one."""
+    spec = importlib.util.spec_from_file_location(NAME, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"no kernel at {path}")
+    kernel = importlib.util.module_from_spec(spec)
+    sys.modules[NAME] = kernel
+    spec.loader.exec_module(kernel)
+    import sgclearn._native
 
-sgclearn._native._kernel = kernel
+    sgclearn._native._kernel = kernel
+
+
+if "SGCLEARN_TEST_KERNEL" in os.environ:
+    use(os.environ["SGCLEARN_TEST_KERNEL"])

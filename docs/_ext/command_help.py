@@ -17,10 +17,10 @@ PLAIN_TERMINAL = {"COLUMNS": "96", "TERMINAL_WIDTH": "96", "NO_COLOR": "1", "TER
 
 
 class CommandHelp(Directive):
-    """The help text of one command as a literal block."""
+    """The help text of a command, or of a command of a command, as a literal block."""
 
     required_arguments = 0
-    optional_arguments = 1
+    optional_arguments = 2
 
     def run(self) -> list[nodes.Node]:
         """Run the command and keep its output, or fail the build with its error."""

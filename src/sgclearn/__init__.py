@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
     from sgclearn.persist import load_model, save_model
     from sgclearn.propagation import SGCTransformer, propagate
+    from sgclearn.tasks.text import TextSGCClassifier
 
 _ROOM_OF = {
     "Graph": "graph",
@@ -39,6 +40,7 @@ _ROOM_OF = {
     "evaluate_predictions": "evaluate",
     "save_model": "persist",
     "load_model": "persist",
+    "TextSGCClassifier": "tasks.text",
 }
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "SGCClassifierCV",
     "SGCMultilabelClassifier",
     "SGCTransformer",
+    "TextSGCClassifier",
     "evaluate_predictions",
     "list_datasets",
     "load_dataset",

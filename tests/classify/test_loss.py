@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sgclearn import reference
+from sgclearn.classify.curvature import Spread, diagonal_bound
 from sgclearn.classify.labels import one_hot
 from sgclearn.classify.loss import Objective, Sigmoid, Softmax
 from sgclearn.classify.scaling import ScaledDesign, fit_scaling
@@ -51,7 +52,8 @@ def test_hessian_diagonal_never_exceeds_its_bound(link) -> None:
     for seed in range(50, 60):
         objective, W, *_ = make(seed, link)
         P = objective.value_and_gradient(W)[2]
-        bound = objective.hessian_diagonal_bound()
+        squares = np.append(objective.design.squares(objective.weights[:, 0]), 1.0)
+        bound = diagonal_bound(objective, Spread(squares))
         for row in range(W.shape[0]):
             for column in range(W.shape[1]):
                 unit = np.zeros_like(W)

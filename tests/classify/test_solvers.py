@@ -160,7 +160,7 @@ def test_row_space_reveals_the_rank() -> None:
     rng = np.random.default_rng(3)
     Z = np.vstack([rng.normal(size=(4, 30)), np.zeros((1, 30))])
     Z[3] = Z[0] + Z[1]
-    space = row_space(ExplicitDesign(Z))
+    space = row_space(ExplicitDesign(Z), np.ones(5))
     assert space is not None
     assert space.samples.shape == (5, 3)
     np.testing.assert_allclose(space.samples.Z @ space.basis.T, Z, atol=1e-12)
@@ -168,11 +168,11 @@ def test_row_space_reveals_the_rank() -> None:
 
 
 def test_row_space_is_not_used_with_more_samples_than_used_columns() -> None:
-    assert row_space(ExplicitDesign(np.ones((5, 5)))) is None
+    assert row_space(ExplicitDesign(np.ones((5, 5))), np.ones(5)) is None
     thin = sparse.csr_array((np.ones(4), ([0, 1, 2, 3], [9, 9, 10, 11])), shape=(4, 100))
-    assert row_space(ExplicitDesign(thin)) is None  # three of a hundred columns are ever used
+    assert row_space(ExplicitDesign(thin), np.ones(4)) is None  # three of a hundred columns are ever used
     scaled = ScaledDesign(ExplicitDesign(thin), fit_scaling(ExplicitDesign(thin), "maxabs"))
-    assert row_space(scaled) is None
+    assert row_space(scaled, np.ones(4)) is None
 
 
 def test_sigmoid_fit_is_one_logistic_regression_a_label() -> None:

@@ -235,7 +235,7 @@ def test_native_lets_other_threads_run():
     seen = len(ticks) - before
     done.set()
     thread.join()
-    assert seen > 20
+    assert seen > 2  # one, if the lock were held all the time
 
 
 def test_native_raises_what_its_progress_raises():

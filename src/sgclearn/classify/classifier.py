@@ -46,14 +46,15 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
                 f"y must have one label a node: got shape {y.shape}; for several labels a node use "
                 "SGCMultilabelClassifier."
             )
-        y = column_or_1d(y, warn=True)
+        if y.ndim != 1:
+            y = column_or_1d(y, warn=True)
         if len(y) != features.n_nodes:
             raise InputError(
                 f"y must have one label per row of X: got {len(y):,} labels and {features.n_nodes:,} rows; "
                 "mark nodes without a label with -1, None or an empty text."
             )
         known = labelled_mask(y, self.unlabeled)
-        if known.any():
+        if known.any() and y.dtype.kind not in "biuU":  # whole numbers and texts are always classes
             check_classification_targets(np.asarray(y[known].tolist()))
         self.classes_, codes = encode_classes(y, known)
         return np.flatnonzero(known), codes
@@ -149,8 +150,10 @@ class SGCClassifier(SoftmaxPrediction):
         The label that means "no label". None, NaN and, among texts, the empty text always mean that.
     plan : {"auto", "full", "frontier", "left-first", "implicit"}, default "auto"
         How the labelled rows are computed; the answer is the same.
-    engine : {"auto", "scipy"}, default "auto"
-        Who multiplies.
+    engine : {"auto", "native", "scipy", "torch"}, default "auto"
+        What multiplies; "auto" is the native kernel, or scipy where that was not built.
+    n_threads : int, optional
+        Threads of the native kernel: SGCLEARN_NUM_THREADS, OMP_NUM_THREADS or all cores if not given.
     memory_limit : int, str or None
         Such as "4GB"; a fit that would need more is refused before anything is allocated.
 
@@ -204,6 +207,7 @@ class SGCClassifier(SoftmaxPrediction):
         unlabeled: Any = -1,
         plan: str = "auto",
         engine: str = "auto",
+        n_threads: int | None = None,
         memory_limit: int | float | str | None = None,
     ) -> None:
         self.n_hops = n_hops
@@ -225,6 +229,7 @@ class SGCClassifier(SoftmaxPrediction):
         self.unlabeled = unlabeled
         self.plan = plan
         self.engine = engine
+        self.n_threads = n_threads
         self.memory_limit = memory_limit
 
     def fit(
@@ -234,7 +239,7 @@ class SGCClassifier(SoftmaxPrediction):
         graph: Graph | None = None,
         sample_weight: Any = None,
         *,
-        on_hop: Any = None,
+        on_progress: Any = None,
         on_iteration: Any = None,
     ) -> SGCClassifier:
         """Fit to the labelled nodes.
@@ -248,7 +253,7 @@ class SGCClassifier(SoftmaxPrediction):
         graph : Graph, optional
             None is the graph without edges: S = I, logistic regression.
         sample_weight : array (n,), optional
-        on_hop, on_iteration : callable, optional
+        on_progress, on_iteration : callable, optional
             Called as `f(done, of)` after every hop and every solver iteration, for progress.
         """
         wanted, weight_decay = check_filter(self.filter, self.n_hops), check_weight_decay(self.weight_decay)
@@ -258,7 +263,7 @@ class SGCClassifier(SoftmaxPrediction):
         weights = self._class_weighted(check_sample_weight(sample_weight, features.n_nodes, rows), codes)
         Y = one_hot(codes, len(self.classes_))
         self._fit_linear(
-            features, operator, rows, Y, weights, Softmax, wanted, weight_decay, on_hop, on_iteration
+            features, operator, rows, Y, weights, Softmax, wanted, weight_decay, on_progress, on_iteration
         )
         self._transduce(features, operator)
         return self

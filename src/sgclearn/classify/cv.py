@@ -30,7 +30,7 @@ from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators.operator import Operator, check_operator_choice
 from sgclearn.propagation.design import build_designs
-from sgclearn.propagation.planner import make_plan
+from sgclearn.propagation.planner import Plan, make_plan
 from sgclearn.propagation.propagate import check_filter, check_n_hops, check_nodes
 from sgclearn.propagation.source import NodeFeatures
 
@@ -66,7 +66,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
         from every labelled node.
     row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol
-    learning_rate, batch_size, random_state, unlabeled, plan, engine, memory_limit
+    learning_rate, batch_size, random_state, unlabeled, plan, engine, n_threads, memory_limit
         As in `SGCClassifier`. The search itself stops at a gradient of 1e-6 of the start's, the final fit at `tol`.
 
     Attributes
@@ -119,6 +119,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         unlabeled: Any = -1,
         plan: str = "auto",
         engine: str = "auto",
+        n_threads: int | None = None,
         memory_limit: int | float | str | None = None,
     ) -> None:
         self.n_hops = n_hops
@@ -145,6 +146,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         self.unlabeled = unlabeled
         self.plan = plan
         self.engine = engine
+        self.n_threads = n_threads
         self.memory_limit = memory_limit
 
     def fit(
@@ -302,22 +304,46 @@ class SGCClassifierCV(SoftmaxPrediction):
         evaluations = solves * (settings.iterations if settings.solver != "lbfgs" else 100)
         for normalization, gamma in operators:
             operator = None if graph is None else Operator(graph, normalization, gamma)
-            plan = make_plan(
-                operator,
-                features,
-                rows,
-                len(coefficients_of(wanted[-1])) - 1,
-                Y.shape[1],
-                evaluations=evaluations,
-                copies=held,
-                plan=self.plan,
-                memory_limit=self.memory_limit,
-            )
-            for entry, design in build_designs(operator, features, rows, wanted, plan.chosen):
+            plan = self._plan(operator, features, rows, wanted, Y.shape[1], folds, evaluations, held)
+            for entry, design in build_designs(operator, features, rows, wanted, plan, None, self._engine()):
                 problems = FoldProblems(
                     design, Y, train_weights, folds, settings, smallest_decay, a_fold, self.scoring
                 )
                 yield normalization, gamma, entry, problems
+
+    def _plan(
+        self,
+        operator: Operator | None,
+        features: NodeFeatures,
+        rows: NDArray[np.intp],
+        wanted: list[Wanted],
+        n_classes: int,
+        folds: list[Fold],
+        evaluations: int,
+        copies: int,
+    ) -> str:
+        """How the rows are computed. All of them must fit, but a solver works with those of one fold's training."""
+        n_hops = len(coefficients_of(wanted[-1])) - 1
+
+        def make(nodes: NDArray[np.intp]) -> Plan:
+            return make_plan(
+                operator,
+                features,
+                nodes,
+                n_hops,
+                n_classes,
+                evaluations=evaluations,
+                copies=copies,
+                plan=self.plan,
+                memory_limit=self.memory_limit,
+                prices=self._engine().prices,
+                one_filter=len(wanted) == 1,
+            )
+
+        everything = make(rows)
+        solved = make(rows[max((train for train, _ in folds), key=len)]).chosen
+        fits = {cost.name for cost in everything.costs if cost.fits}
+        return solved if solved in fits else everything.chosen
 
     def _keep_trials(self, trials: list[Trial], best: Trial) -> None:
         self.cv_results_ = [dict(vars(trial)) for trial in trials]

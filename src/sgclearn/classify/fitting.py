@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgclearn.classify.curvature import Spread, measure_spread
 from sgclearn.classify.loss import Link, Objective
-from sgclearn.classify.rowspace import RowSpace, row_space
-from sgclearn.classify.scaling import ScaledDesign, fit_scaling
+from sgclearn.classify.rowspace import RowSpace, principal_columns, row_space
+from sgclearn.classify.scaling import ScaledDesign, centred, fit_scaling
 from sgclearn.classify.solvers import (
     SolverResult,
     minimize_adam,
@@ -20,7 +21,7 @@ from sgclearn.classify.solvers import (
 )
 from sgclearn.classify.solvers.result import OnIteration
 from sgclearn.errors import InputError
-from sgclearn.propagation.design import Design, ExplicitDesign
+from sgclearn.propagation.design import Design
 
 Array = NDArray[np.float64]
 SOLVERS = ("lbfgs", "adam", "sgd")
@@ -128,16 +129,28 @@ class PreparedFit:
         solves: int = 1,
     ) -> None:
         self.Y, self.sample_weight, self.link, self.settings = Y, sample_weight, link, settings
+        exact = settings.solver == "lbfgs"
         self.scaling = fit_scaling(design, settings.scale)
+        free_bias = settings.fit_intercept and not settings.penalize_intercept
+        if exact and free_bias:
+            # The bias makes up for any shift; centred samples leave it nothing to do with the weights.
+            self.scaling = centred(self.scaling, design, sample_weight)
         self.scaled: Design = design if self.scaling is None else ScaledDesign(design, self.scaling)
+        self.space: RowSpace | None = None
         # Adam is not rotation-invariant and its start lies outside the span: it needs the columns themselves.
-        reducible = settings.solver == "lbfgs" and smallest_decay > 0
-        evaluations = _EVALUATIONS * solves
-        self.space: RowSpace | None = row_space(self.scaled, Y.shape[1], evaluations) if reducible else None
-        # L-BFGS is for large dense samples: elsewhere its bookkeeping costs more than the products it saves.
-        is_dense = isinstance(design, ExplicitDesign) and not design.is_sparse
-        self.newton_first = smallest_decay > 0 and (self.space is not None or not is_dense)
+        if exact and smallest_decay > 0:
+            bordered = settings.fit_intercept and settings.penalize_intercept
+            evaluations = _EVALUATIONS * solves
+            self.space = row_space(self.scaled, sample_weight, bordered, Y.shape[1], evaluations)
+            if self.space is None:
+                self.space = principal_columns(self.scaled, sample_weight, bordered)
+        self.newton_first = smallest_decay > 0
         self.samples: Design = self.scaled if self.space is None else self.space.samples
+        self.has_bias_row = settings.fit_intercept and not (self.space is not None and self.space.bordered)
+        self._spread: Spread | None = None
+        if self.space is not None:
+            squares = self.space.squares
+            self._spread = Spread(np.append(squares, 1.0) if self.has_bias_row else squares)
 
     def solve(
         self, weight_decay: float, start: Array | None = None, on_iteration: OnIteration | None = None
@@ -150,16 +163,19 @@ class PreparedFit:
             self.sample_weight,
             self.link,
             weight_decay,
-            settings.fit_intercept,
+            self.has_bias_row,
             settings.penalize_intercept,
         )
         if settings.solver == "lbfgs":
+            if self._spread is None:
+                self._spread = measure_spread(objective)
             return minimize_lbfgs(
                 objective,
                 start,
                 tol=settings.tol,
                 max_iter=settings.iterations,
                 newton_first=self.newton_first,
+                spread=self._spread,
                 on_iteration=on_iteration,
             )
         rng = np.random.default_rng(settings.seed)
@@ -189,18 +205,14 @@ class PreparedFit:
 
     def logits(self, view: Design, W: Array) -> Array:
         """Logits (m', C) of samples that `view` gave."""
-        if not self.settings.fit_intercept:
-            return view.matmul(W)
-        return np.asarray(view.matmul(W[:-1]) + W[-1])
+        return np.asarray(view.matmul(W[:-1]) + W[-1]) if self.has_bias_row else view.matmul(W)
 
     def finish(self, result: SolverResult) -> LinearFit:
         """Back to the columns as they were."""
-        W = result.W
-        if self.settings.fit_intercept:
-            Phi, b = W[:-1], W[-1]
-        else:
-            Phi, b = W, np.zeros(W.shape[1])
-        Theta = Phi if self.space is None else self.space.weights(Phi)
+        Phi, b = (result.W[:-1], result.W[-1]) if self.has_bias_row else (result.W, None)
+        Theta, column_bias = (Phi, None) if self.space is None else self.space.weights(Phi)
+        b = column_bias if b is None else b
+        b = np.zeros(Theta.shape[1]) if b is None else b
         if self.scaling is not None:
             Theta, b = self.scaling.unscale(Theta, b)
         return LinearFit(Theta, b, result)

@@ -14,18 +14,26 @@ Hessian product     `[Z 1]^T (w * K_P([Z 1] U)) + a * U` for a direction U (d+1,
 For the softmax link `P = softmax(L)`, `l = logsumexp(L_i) - Y_i . L_i` and `K_P(Q)_i = P_i * (Q_i - P_i . Q_i)`;
 for the sigmoid link (one yes/no question a class) `P = 1 / (1 + exp(-L))`, `l = sum_c log(1 + exp(L_ic)) - Y_ic L_ic`
 and `K_P(Q) = P * (1 - P) * Q`. Both are convex; with `a > 0` in every row the minimiser is unique.
+
+Precision: values, gradients, parameters and every sum over samples are float64, whatever the samples are. Hessian
+products with float32 samples are float32 (their sums over blocks of samples float64): they only shape a step, whose
+end is judged by the next gradient.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.propagation.design import Design
+from sgclearn.classify.blocks import normal_product
+from sgclearn.classify.scaling import unscaled
+from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
+_WHOLE = slice(None)
 
 
 class Link(Protocol):
@@ -47,8 +55,18 @@ class Link(Protocol):
         ...
 
     @staticmethod
-    def curvature(P: Array, Q: Array) -> Array:
-        """`K_P(Q)` (m, C)."""
+    def evaluate(logits: Array, Y: Array) -> tuple[Array, Array]:
+        """Losses (m,) and P (m, C) together, for less than both apart."""
+        ...
+
+    @staticmethod
+    def curvature(P: Any, weights: Any) -> tuple[Any, Any]:
+        """A and B (m, C) such that `w * K_P(Q) = A * Q - B * rowsum(A * Q)`; B is None without a second term."""
+        ...
+
+    @staticmethod
+    def mean_curvature(P: Any, weights: Any) -> Array:
+        """`sum_i w_i K_{P_i}` as a matrix (C, C)."""
         ...
 
 
@@ -68,16 +86,29 @@ class Softmax:
     @staticmethod
     def losses(logits: Array, Y: Array) -> Array:
         """`logsumexp(L_i) - Y_i . L_i`."""
-        top = logits.max(axis=1)
-        log_sum: Array = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
-        return np.asarray(log_sum - np.einsum("ic,ic->i", Y, logits))
+        return Softmax.evaluate(logits, Y)[0]
 
     @staticmethod
-    def curvature(P: Array, Q: Array) -> Array:
-        """`P * (Q - (P . Q))`."""
-        product = P * Q
-        product -= P * product.sum(axis=1, keepdims=True)
-        return product
+    def evaluate(logits: Array, Y: Array) -> tuple[Array, Array]:
+        """Both from one exponential."""
+        P = logits - logits.max(axis=1, keepdims=True)
+        fit = np.einsum("ic,ic->i", Y, P)  # both terms of the loss are relative to the largest logit
+        np.exp(P, out=P)
+        total = P.sum(axis=1)
+        P /= total[:, None]
+        return np.log(total) - fit, P
+
+    @staticmethod
+    def curvature(P: Any, weights: Any) -> tuple[Any, Any]:
+        """`w P * Q - P (w P . Q)`."""
+        return weights * P, P
+
+    @staticmethod
+    def mean_curvature(P: Any, weights: Any) -> Array:
+        """`diag(w^T P) - P^T diag(w) P`."""
+        weighted = weights * P
+        spread = (P.T @ weighted).astype(np.float64)
+        return np.asarray(np.diag(weighted.sum(axis=0, dtype=np.float64)) - spread)
 
 
 class Sigmoid:
@@ -97,9 +128,19 @@ class Sigmoid:
         return losses
 
     @staticmethod
-    def curvature(P: Array, Q: Array) -> Array:
-        """`P (1 - P) Q`."""
-        return P * (1.0 - P) * Q
+    def evaluate(logits: Array, Y: Array) -> tuple[Array, Array]:
+        """The two have nothing in common."""
+        return Sigmoid.losses(logits, Y), Sigmoid.probabilities(logits)
+
+    @staticmethod
+    def curvature(P: Any, weights: Any) -> tuple[Any, Any]:
+        """`w P (1 - P) Q`."""
+        return weights * P * (1.0 - P), None
+
+    @staticmethod
+    def mean_curvature(P: Any, weights: Any) -> Array:
+        """`diag(w^T (P (1 - P)))`."""
+        return np.diag((weights * P * (1.0 - P)).sum(axis=0, dtype=np.float64))
 
 
 class Objective:
@@ -136,40 +177,96 @@ class Objective:
         self.decay = np.full((self.shape[0], 1), weight_decay)
         if intercept and not penalize_intercept:
             self.decay[-1] = 0.0
+        base = unscaled(design)
+        self.is_narrow = isinstance(base, ExplicitDesign) and base.is_narrow
+        # The precision of Hessian products; their weights and probabilities follow.
+        self._dtype = np.dtype(np.float32 if self.is_narrow else np.float64)
+        # Samples in memory without a bias beside them, as `rowspace` makes them.
+        self._small: Array | None = None
+        if isinstance(design, ExplicitDesign) and not (design.is_sparse or design.is_blocked or intercept):
+            self._small = design.Z
+        self._ones = np.ones((Y.shape[1], 1), dtype=self._dtype)
 
-    def logits(self, W: Array) -> Array:
-        """`Z Theta + b` (m, C)."""
-        L = self.design.matmul(W[: self.n_columns])
-        return L + W[-1] if self.intercept else L
-
-    def pull_back(self, G: Array) -> Array:
-        """`[Z 1]^T G` (d + 1, C)."""
-        parameters = self.design.rmatmul(G)
-        return np.vstack([parameters, G.sum(axis=0)]) if self.intercept else parameters
-
-    def value_and_gradient(self, W: Array) -> tuple[float, Array, Array]:
+    def value_and_gradient(self, W: Array) -> tuple[float, Array, NDArray[Any]]:
         """`f`, its gradient (d + 1, C), and P (m, C), which the Hessian product needs."""
-        L = self.logits(W)
-        P = self.link.probabilities(L)
-        value = float(self.weights[:, 0] @ self.link.losses(L, self.Y))
+        P: NDArray[Any]
+        if self._small is not None:
+            value, P, R = self._residuals(_WHOLE, self._small @ W)
+            gradient: Array = self._small.T @ R
+        else:
+            value, P, gradient = self._by_blocks(W)
         decayed = self.decay * W
-        gradient = self.pull_back(self.weights * (P - self.Y)) + decayed
+        gradient += decayed
         return value + 0.5 * float(np.vdot(decayed, W)), gradient, P
 
-    def hessian_product(self, P: Array, U: Array) -> Array:
+    def _residuals(self, part: slice, L: Array) -> tuple[float, Array, Array]:
+        """Weighted loss, probabilities and `w * (P - Y)` of some samples, from their logits."""
+        Y, weights = self.Y[part], self.weights[part]
+        losses, P = self.link.evaluate(L, Y)
+        R = P - Y
+        R *= weights
+        return float(losses @ weights[:, 0]), P, R
+
+    def _by_blocks(self, W: Array) -> tuple[float, NDArray[Any], Array]:
+        P = np.empty(self.Y.shape, dtype=self._dtype)
+        value, sums = 0.0, np.zeros(self.shape[1])
+
+        def residuals(part: slice, L: Array) -> Array:
+            nonlocal value, sums
+            loss, P[part], R = self._residuals(part, L + W[-1] if self.intercept else L)
+            value += loss
+            sums = sums + R.sum(axis=0)
+            return R
+
+        pulled = normal_product(self.design, W[: self.n_columns], residuals)
+        return value, P, self._bordered(pulled, sums)
+
+    def hessian(self, P: NDArray[Any]) -> Callable[[Array], Array]:
+        """`U -> H U` (d + 1, C) at the point whose probabilities are P."""
+        A, B = self.link.curvature(P, self.weights.astype(P.dtype, copy=False))
+        if self._small is not None:
+            return self._small_hessian(self._small, A, B)
+
+        def product(U: Array) -> Array:
+            sums = np.zeros(self.shape[1])
+            last = U[-1].astype(P.dtype, copy=False)
+
+            def curved(part: slice, Q: NDArray[Any]) -> NDArray[Any]:
+                nonlocal sums
+                if self.intercept:
+                    Q = Q + last
+                G = A[part] * Q
+                if B is not None:
+                    G -= B[part] * (G @ self._ones)
+                if self.intercept:
+                    sums = sums + G.sum(axis=0, dtype=np.float64)
+                return np.asarray(G)
+
+            pulled = normal_product(self.design, U[: self.n_columns], curved, exact=False)
+            bordered = self._bordered(pulled, sums)
+            bordered += self.decay * U
+            return bordered
+
+        return product
+
+    def _small_hessian(self, Z: Array, A: Array, B: Array | None) -> Callable[[Array], Array]:
+        """The same in as few steps as possible: here it takes longer to say what to do than to do it."""
+        transposed, ones, decay = Z.T, self._ones, self.decay
+
+        def product(U: Array) -> Array:
+            G = Z @ U
+            G *= A
+            if B is not None:
+                G -= B * (G @ ones)
+            pulled: Array = transposed @ G
+            pulled += decay * U
+            return pulled
+
+        return product
+
+    def hessian_product(self, P: NDArray[Any], U: Array) -> Array:
         """`H U` (d + 1, C) at the point whose probabilities are P."""
-        return self.pull_back(self.weights * self.link.curvature(P, self.logits(U))) + self.decay * U
+        return self.hessian(P)(U)
 
-    def hessian_diagonal_bound(self) -> Array:
-        """An upper bound on the diagonal of the Hessian (d + 1, 1), the same at every W.
-
-        `bound * sum_i w_i z_ij^2 + a_j`; ones where the entries of the design are never formed.
-        """
-        squares = self.design.squares(self.weights[:, 0])
-        if squares is None:
-            return np.ones((self.shape[0], 1))
-        if self.intercept:
-            squares = np.append(squares, 1.0)
-        bound = self.link.curvature_bound * squares[:, None] + self.decay
-        # A column of zeros without weight decay has no curvature at all, and no gradient either.
-        return np.where(bound > 0, bound, 1.0)
+    def _bordered(self, columns: Array, last: Array) -> Array:
+        return np.concatenate([columns, last[None, :]]) if self.intercept else columns

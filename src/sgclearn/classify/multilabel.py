@@ -27,7 +27,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
     Parameters
     ----------
     n_hops, normalization, gamma, filter, row_norm, scale, weight_decay, solver, fit_intercept, penalize_intercept
-    max_iter, tol, learning_rate, batch_size, random_state, plan, engine, memory_limit
+    max_iter, tol, learning_rate, batch_size, random_state, plan, engine, n_threads, memory_limit
         As in `SGCClassifier`.
 
     Attributes
@@ -73,6 +73,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         random_state: int | None = 2019,
         plan: str = "auto",
         engine: str = "auto",
+        n_threads: int | None = None,
         memory_limit: int | float | str | None = None,
     ) -> None:
         self.n_hops = n_hops
@@ -92,6 +93,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.random_state = random_state
         self.plan = plan
         self.engine = engine
+        self.n_threads = n_threads
         self.memory_limit = memory_limit
 
     def fit(

@@ -1,63 +1,93 @@
-"""Fewer samples than columns: fit in the space the samples span.
+r"""Coordinates in which small problems are solved: the space the samples span, its directions the principal ones.
 
-For any bias the L2-penalised optimum `Theta` is a combination of the samples (representer theorem), because a
-component orthogonal to all of them costs penalty and changes no logit. With an orthonormal basis `V` (d, r) of that
+Fewer samples than columns: for any bias the L2-penalised optimum `Theta` is a combination of the samples
+(representer theorem), because a component orthogonal to all of them costs penalty and changes no logit. With an orthonormal basis `V` (d, r) of that
 space, `Theta = V Phi` and `|Theta| = |Phi|`: the problem in `Phi` (r, C) over `Z V` (m, r) is the same problem.
 Exact for positive weight decay with any sample weights, free or penalised bias, and scaling after propagation.
+A bias that is penalised like the weights is one more column of ones.
+
+The basis comes from the small Gram matrix: with `diag(w)^1/2 Z = U diag(s) V^T`, `V = Z^T C` for the combinations
+`C = diag(w)^1/2 U / s`, so that V itself is never formed. In these coordinates `Z^T diag(w) Z` is diagonal, which is
+what the preconditioner wants. A Gram matrix blurs directions with small s: those are found again from the samples.
+
+Few columns: the same coordinates from the eigenvectors of `[Z 1]^T diag(w) [Z 1]`, for the same reason.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from sgclearn.classify.scaling import ScaledDesign, used_columns
+from sgclearn.classify.scaling import unscaled, used_columns
 from sgclearn.propagation.costs import row_space_pays
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
+# Rounding in the Gram matrix bends the gradient by eps / (s / s_max): 2e-11 here, under the finest tolerance.
+_BLURRED = 1e-5
+_FEW_COLUMNS, _FEW_ENTRIES = 256, 2**18  # samples that may be copied into other coordinates
 
 
 @dataclass(frozen=True)
 class RowSpace:
-    """Basis V of the samples' span, and the samples in its coordinates.
-
-    `basis` is (d', r) over the d' columns in `columns` (all columns if None); the others are zero.
+    """Basis `V = [Z 1]^T C` of the samples' span (with `rest`, the directions that C cannot express), and the
+    samples in its coordinates.
     """
 
-    basis: Array
-    columns: NDArray[np.intp] | None
-    n_columns: int
-    samples: ExplicitDesign
+    design: Design
+    bordered: bool  # whether the bias is a column
+    combinations: Array  # C (m, r - k)
+    rest: Array  # (d or d + 1, k)
+    samples: ExplicitDesign  # (m, r)
+    squares: Array  # (r,), the diagonal of `V^T Z^T diag(w) Z V`
 
-    def weights(self, Phi: Array) -> Array:
-        """`Theta = V Phi` (d, C)."""
-        part = self.basis @ Phi
-        if self.columns is None:
-            return part
-        Theta = np.zeros((self.n_columns, Phi.shape[1]))
-        Theta[self.columns] = part
-        return Theta
+    @property
+    def basis(self) -> Array:
+        """V (d or d + 1, r)."""
+        return np.concatenate([_pull_back(self.design, self.combinations, self.bordered), self.rest], axis=1)
+
+    def weights(self, Phi: Array) -> tuple[Array, Array | None]:
+        """`Theta = V Phi` (d, C), and the bias (C,) if it is a column."""
+        k = self.combinations.shape[1]
+        W = self.rest @ Phi[k:]
+        if k:
+            W += _pull_back(self.design, self.combinations @ Phi[:k], self.bordered)
+        return (W[:-1], W[-1]) if self.bordered else (W, None)
 
     def coordinates(self, design: Design) -> ExplicitDesign:
         """`Z V` (any samples, r) for other samples."""
-        return ExplicitDesign(design.matmul(self.weights(np.eye(self.basis.shape[1]))))
+        return ExplicitDesign(_forward(design, self.basis, self.bordered))
 
 
-def row_space(design: Design, n_classes: int = 1, evaluations: float = np.inf) -> RowSpace | None:
+def row_space(
+    design: Design,
+    weights: Array,
+    bordered: bool = False,
+    n_classes: int = 1,
+    evaluations: float = np.inf,
+) -> RowSpace | None:
     """The row space of an explicit design where that makes the solver faster, else None.
 
-    `evaluations` is how many products with the samples the solver is expected to need: many rows are not worth
-    factorising for a few. With more rows than used columns there is nothing to gain.
+    Parameters
+    ----------
+    design : Design
+        Z (m, d).
+    weights : ndarray (m,)
+        Positive.
+    bordered : bool
+        Whether a column of ones is added.
+    n_classes : int
+    evaluations : float
+        How many products with the samples the solver is expected to need: many rows are not worth factorising
+        for a few. With more rows than used columns there is nothing to gain.
 
-    Rank-revealing: singular values below `max(m, d) eps` times the largest are dropped.
-    Cost: O(m^2 d) once.
+    Notes
+    -----
+    Rank-revealing: singular values below `max(m, d) eps` times the largest are dropped. Cost: O(m^2 d) once.
     """
-    base = design.design if isinstance(design, ScaledDesign) else design
+    base = unscaled(design)
     if not isinstance(base, ExplicitDesign):
         return None
     n_samples, n_columns = design.shape
@@ -66,27 +96,63 @@ def row_space(design: Design, n_classes: int = 1, evaluations: float = np.inf) -
     entries = float(base.Z.nnz if base.is_sparse else base.Z.size)
     if not row_space_pays(n_samples, n_used, entries, base.is_sparse, n_classes, evaluations):
         return None
-    Z = _dense(base.Z, columns)
-    if isinstance(design, ScaledDesign):
-        part = slice(None) if columns is None else columns
-        Z = (Z - design.scaling.shift[part]) * design.scaling.factor[part]
-    return _factorise(Z, columns, n_columns)
+    root = np.sqrt(weights / weights.sum())[:, None]
+    values, U = np.linalg.eigh(root * _gram(design, bordered) * root.T)
+    s = np.sqrt(np.maximum(values, 0.0))
+    k = int(np.searchsorted(s, _BLURRED * s[-1], side="right"))  # they ascend: from here on they are sharp
+    combinations = root * U[:, k:] / s[k:]
+    samples, squares = U[:, k:] * s[k:] / root, values[k:]
+    rest = _blurred_directions(design, bordered, root * U[:, :k], combinations, float(s[-1]))
+    if rest.shape[1]:
+        more = _forward(design, rest, bordered)
+        samples, squares = np.concatenate([samples, more], axis=1), np.append(squares, weights @ more**2)
+    return RowSpace(design, bordered, combinations, rest, ExplicitDesign(samples), squares)
 
 
-def _factorise(Z: Array, columns: NDArray[np.intp] | None, n_columns: int) -> RowSpace:
-    """`Z^T = Q R`, then the singular values of the small R reveal the rank."""
-    from scipy import linalg
+def principal_columns(design: Design, weights: Array, bordered: bool) -> RowSpace | None:
+    """The space of all columns of an explicit design, turned into principal directions, where they are few."""
+    n_samples, n_columns = design.shape
+    if not isinstance(unscaled(design), ExplicitDesign):
+        return None
+    if n_columns > _FEW_COLUMNS or n_samples * n_columns > _FEW_ENTRIES or n_samples < n_columns:
+        return None
+    Z = design.rows(np.arange(n_samples))
+    if bordered:
+        Z = np.concatenate([Z, np.ones((n_samples, 1))], axis=1)
+    values, V = np.linalg.eigh((Z.T * (weights / weights.sum())) @ Z)
+    none = np.zeros((n_samples, 0))
+    return RowSpace(design, bordered, none, V, ExplicitDesign(Z @ V), np.maximum(values, 0.0))
 
-    Q, R = linalg.qr(Z.T, mode="economic", check_finite=False)  # (d', m), (m, m)
-    left, values, right = linalg.svd(R, check_finite=False)
-    rank = int((values > max(Z.shape) * np.finfo(np.float64).eps * values.max(initial=0.0)).sum())
-    rank = max(rank, 1)
-    # Z = (Q U s W^T)^T, so Z V = W s in the basis V = Q U.
-    samples = np.ascontiguousarray(right[:rank].T * values[:rank])
-    return RowSpace(Q @ left[:, :rank], columns, n_columns, ExplicitDesign(samples))
+
+def _gram(design: Design, bordered: bool) -> Array:
+    """`Z Z^T` (m, m), one more everywhere with a column of ones; sparse samples in dense blocks of columns."""
+    gram = np.full((design.shape[0], design.shape[0]), float(bordered))
+    for _, _, block in design.column_blocks():
+        gram += block @ block.T
+    return gram
 
 
-def _dense(Z: Any, columns: NDArray[np.intp] | None) -> Array:
-    if not sparse.issparse(Z):
-        return np.asarray(Z, dtype=np.float64)
-    return np.asarray((Z if columns is None else Z[:, columns]).toarray(), dtype=np.float64)
+def _blurred_directions(
+    design: Design, bordered: bool, combinations: Array, sharp: Array, largest: float
+) -> Array:
+    """An orthonormal basis (d, k) of what the samples span beside the sharp directions."""
+    if not combinations.shape[1] or not largest:
+        return np.zeros((design.shape[1] + bordered, 0))
+    directions = _pull_back(design, combinations, bordered)
+    for _ in range(2):  # twice is enough
+        inside = sharp.T @ _forward(design, directions, bordered)
+        directions = directions - _pull_back(design, sharp @ inside, bordered)
+    left, values, _ = np.linalg.svd(directions, full_matrices=False)
+    eps = max(design.shape) * np.finfo(np.float64).eps
+    return np.asarray(left[:, values > eps * largest])
+
+
+def _forward(design: Design, V: Array, bordered: bool) -> Array:
+    """`[Z 1] V`, or `Z V`."""
+    return design.matmul(V[:-1]) + V[-1] if bordered else design.matmul(V)
+
+
+def _pull_back(design: Design, G: Array, bordered: bool) -> Array:
+    """`[Z 1]^T G`, or `Z^T G`."""
+    pulled = design.rmatmul(G)
+    return np.concatenate([pulled, G.sum(axis=0)[None, :]]) if bordered else pulled

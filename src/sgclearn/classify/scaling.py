@@ -55,6 +55,12 @@ def fit_scaling(design: Design, scale: str | None) -> Scaling | None:
     return Scaling(shift, factor)
 
 
+def centred(scaling: Scaling | None, design: Design, weights: Array) -> Scaling:
+    """The scaling with the weighted mean of every column as its shift."""
+    mean = design.rmatmul((weights / weights.sum())[:, None])[:, 0]
+    return Scaling(mean, np.ones(len(mean)) if scaling is None else scaling.factor)
+
+
 class ScaledDesign:
     """`(Z - 1 t^T) diag(s)` as a design."""
 
@@ -96,9 +102,16 @@ class ScaledDesign:
         return np.asarray(self.scaling.factor**2 * centred)
 
 
+def unscaled(design: Design) -> Design:
+    """The design under any scaling of it."""
+    while isinstance(design, ScaledDesign):
+        design = design.design
+    return design
+
+
 def used_columns(design: Design) -> NDArray[np.intp] | None:
     """Columns of an explicit design that are not zero for every sample; None where that is not known cheaply."""
-    base = design.design if isinstance(design, ScaledDesign) else design
+    base = unscaled(design)
     if not isinstance(base, ExplicitDesign) or not base.is_sparse:
         return None
     used = np.zeros(base.shape[1], dtype=bool)

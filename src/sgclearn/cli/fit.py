@@ -164,7 +164,7 @@ class Fitted:
                 problem.X,
                 problem.labels("train"),
                 graph=problem.graph,
-                on_hop=stages.stage(f"{name}: propagating"),
+                on_progress=stages.stage(f"{name}: propagating"),
                 on_iteration=stages.stage(f"{name}: solving"),
             )
             return cls(model, hops, None, perf_counter() - start)

@@ -41,7 +41,17 @@ OPTION_OF = {
         *("id_column", "label_column", "split_column", "delimiter", "impute", "max_categories", "directed"),
         *("duplicates", "self_loops", "data_dir", "n_hops", "weight_decay", "normalization", "gamma"),
         *("row_norm", "scale", "solver", "class_weight", "max_iter", "memory_limit", "cv", "search"),
-        *("scoring", "confidence"),
+        *(
+            "scoring",
+            "confidence",
+            "text_column",
+            "encoding",
+            "analyzer",
+            "stop_words",
+            "min_count",
+            "min_df",
+        ),
+        *("max_df", "max_words", "window", "recipe"),
     )
 }
 _WHOLE = "|".join(name for name in OPTION_OF if "=" in name)

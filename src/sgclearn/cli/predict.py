@@ -102,6 +102,10 @@ def _on_run(folder: Path, data: DataOptions, stages: Stages) -> Predictions:
     from sgclearn.cli.run_folder import MODEL, Run
 
     run = Run.open(folder)
+    if run.settings.get("task") == "text":
+        raise InputError(
+            f"--run must be a folder that sgc fit wrote: got {folder} of sgc text fit; use sgc text predict."
+        )
     data = _as_at_the_fit(data, run.settings, folder)
     stages.stage(f"reading {folder}")
     model, encoding = _load(run.path(MODEL))

@@ -23,6 +23,8 @@ import os
 import platform
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,14 +91,21 @@ def write_run(
     metrics: dict[str, Any],
     settings: dict[str, Any],
 ) -> None:
-    """Write all files of a run to a temporary folder, then give it its name or exchange the files of the old."""
+    """Write all files of a run."""
+    with run_files(folder) as staging:
+        _write_files(staging, problem, model, predictions, metrics, settings)
+
+
+@contextmanager
+def run_files(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder to write a run to, which then gets its name or exchanges the files of the old."""
     replaced = folder.exists()
     folder.parent.mkdir(parents=True, exist_ok=True)
     name = f".{folder.name}.{os.getpid()}.tmp"
     staging = folder / name if replaced else folder.with_name(name)
     try:
         staging.mkdir()
-        _write_files(staging, problem, model, predictions, metrics, settings)
+        yield staging
         if replaced:
             _exchange(staging, folder)
         else:
@@ -128,6 +137,11 @@ def _write_files(
     if problem.X is not None:
         _write_features(folder / FEATURES, problem)
     _write_labels(folder / LABELS, problem)
+    write_settings(folder, settings)
+
+
+def write_settings(folder: Path, settings: dict[str, Any]) -> None:
+    """Write the file that makes a folder a run."""
     versions = {"sgclearn": __version__, "numpy": np.__version__, "python": platform.python_version()}
     write_json(
         folder / RUN, {"format": FORMAT, "version": VERSION, "versions": versions, "settings": settings}

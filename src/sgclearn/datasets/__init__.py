@@ -1,9 +1,10 @@
-"""Real graphs with labels and splits: one inside the package, the rest from a local folder."""
+"""Graphs with labels and splits: one inside the package, others from a local folder, and drawn ones of any size."""
 
 from __future__ import annotations
 
 from sgclearn.datasets.dataset import GraphDataset
+from sgclearn.datasets.generators import make_block_graph
 from sgclearn.datasets.loading import list_datasets, load_dataset
 from sgclearn.datasets.registry import DatasetInfo
 
-__all__ = ["DatasetInfo", "GraphDataset", "list_datasets", "load_dataset"]
+__all__ = ["DatasetInfo", "GraphDataset", "list_datasets", "load_dataset", "make_block_graph"]

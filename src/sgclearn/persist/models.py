@@ -95,15 +95,12 @@ def save_model(
             f"a model of more than {MOST_HOPS} hops cannot be saved: n_hops_ is {model.n_hops_}; fit with fewer."
         )
     tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
-    fitted = {field: _plain(getattr(model, field), field) for field in FITTED}
+    fitted = {field: plain_value(getattr(model, field), field) for field in FITTED}
     if hasattr(model, "feature_names_in_"):
         fitted["feature_names_in_"] = [str(column) for column in model.feature_names_in_]
     header: dict[str, Any] = {"estimator": name, "fitted": fitted}
-    header["parameters"] = {key: _plain(value, key) for key, value in parameters.items()}
-    if model.classes_.dtype.kind in "biuf" and model.classes_.dtype.itemsize <= 8:
-        tensors["classes"] = model.classes_
-    else:
-        header["classes"] = _class_values(model.classes_)
+    header["parameters"] = {key: plain_value(value, key) for key, value in parameters.items()}
+    store_classes(model.classes_, header, tensors)
     if feature_encoding is not None:
         header["feature_encoding"] = feature_encoding
     write_container(path, header, tensors)
@@ -134,14 +131,14 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         name = header["estimator"]
         if name not in ESTIMATORS:
             raise ValueError(f"estimator {name!r}")
-        parameters = {key: _restored(value) for key, value in header["parameters"].items()}
+        parameters = {key: restored_value(value) for key, value in header["parameters"].items()}
         model = getattr(sgclearn.classify, name)(**parameters)
         for field in FITTED:
-            setattr(model, field, _restored(header["fitted"][field]))
+            setattr(model, field, restored_value(header["fitted"][field]))
         if "feature_names_in_" in header["fitted"]:
             model.feature_names_in_ = np.array(header["fitted"]["feature_names_in_"], dtype=object)
         model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
-        model.classes_ = _restored_classes(header, tensors)
+        model.classes_ = restored_classes(header, tensors)
         check_loaded(model, least_classes=2 if name == "SGCClassifier" else 1)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelFileError(
@@ -172,7 +169,7 @@ def _identity(model: Any) -> tuple[str, dict[str, Any]]:
     )
 
 
-def _plain(value: Any, name: str) -> Any:
+def plain_value(value: Any, name: str) -> Any:
     """Value as JSON has it."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -181,7 +178,7 @@ def _plain(value: Any, name: str) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, dict):
-        return {"pairs": [[_plain(key, name), _plain(held, name)] for key, held in value.items()]}
+        return {"pairs": [[plain_value(key, name), plain_value(held, name)] for key, held in value.items()]}
     if isinstance(value, PolynomialFilter) and type(value).__module__ == PolynomialFilter.__module__:
         return {"polynomial": value.to_dict()}
     raise InputError(
@@ -190,17 +187,27 @@ def _plain(value: Any, name: str) -> Any:
     )
 
 
-def _restored(value: Any) -> Any:
+def restored_value(value: Any) -> Any:
+    """What `plain_value` made plain."""
     if not isinstance(value, dict):
         return value
     if "float" in value:
         return float(value["float"])
     if "polynomial" in value:
         return filter_from_dict(value["polynomial"])
-    return {_restored(key): _restored(held) for key, held in value["pairs"]}
+    return {restored_value(key): restored_value(held) for key, held in value["pairs"]}
+
+
+def store_classes(classes: NDArray[Any], header: dict[str, Any], tensors: Tensors) -> None:
+    """Put classes among the tensors, or into the header where they are no numbers."""
+    if classes.dtype.kind in "biuf" and classes.dtype.itemsize <= 8:
+        tensors["classes"] = classes
+    else:
+        header["classes"] = _class_values(classes)
 
 
 def _class_values(classes: NDArray[Any]) -> dict[str, Any]:
+    """Classes that no tensor can hold, for the header."""
     values = classes.tolist()
     if classes.dtype.kind not in "UO" or not all(isinstance(v, bool | int | float | str) for v in values):
         raise InputError(
@@ -210,7 +217,8 @@ def _class_values(classes: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": "str" if classes.dtype.kind == "U" else "object", "values": values}
 
 
-def _restored_classes(header: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
+def restored_classes(header: dict[str, Any], tensors: Tensors) -> NDArray[Any]:
+    """Classes of a file."""
     if "classes" in tensors:
         return tensors["classes"]
     stored = header["classes"]

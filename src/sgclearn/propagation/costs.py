@@ -112,12 +112,10 @@ class CostModel:
         n, self.d = features.n_nodes, features.n_columns
         self.lengths = np.ones(n) if operator is None else operator.row_lengths().astype(np.float64)
         self.pattern: Any = None
-        self.pattern_memory = 0.0
         if operator is not None and self.hops:
             graph = operator.graph
             ones = np.ones(graph.n_stored, dtype=np.float32)
             self.pattern = sparse.csr_array((ones, graph.indices, graph.indptr), shape=(n, n))
-            self.pattern_memory = 8.0 * (graph.n_stored + n)  # A, out of which the blocks are cut
         self.loops = 0.0 if operator is None or operator.gamma == 0 else 1.0
         self._madds, self._widths = self._row_bounds()
 
@@ -201,9 +199,10 @@ class CostModel:
         H = self._features_at(sets[-1])
         sparse_madds = power * H.entries / max(H.count, 1)
         width = min(sparse_madds, float(self._widths[-1][rows].sum()))
-        if H.is_sparse and len(sets[-1]) < self.features.n_nodes:
-            held += H.memory  # the rows of X that are reached, if they have to become dense
         prices = by_scipy(self.prices)
+        cells = float(H.count) * self.d
+        if H.is_sparse and not sparse_is_cheaper(sparse_madds, power * self.d, cells, prices):
+            held += H.memory  # the rows of X that are reached, before they become dense
         estimate.result = self._multiply(estimate, H, power, sparse_madds, len(rows), width, held, prices)
         return estimate
 
@@ -266,7 +265,7 @@ class CostModel:
             estimate.hold((sum(cut) + 2.0 * max(cut, default=0.0)) * _INDEX_BYTES)
             return sum(cut) * _INDEX_BYTES
         memory = sum(built) * _ENTRY_BYTES
-        estimate.hold(memory + max(self.pattern_memory, max(built, default=0.0) * _BUILD_BYTES))
+        estimate.hold(memory + max(built, default=0.0) * _BUILD_BYTES)
         return memory
 
     def _multiply(

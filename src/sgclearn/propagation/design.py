@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
 _BLOCK_BYTES = 64 * 2**20
+_BLOCK_ENTRIES = (
+    2**20
+)  # of a block of rows: 8 MiB as float64, so that it is still in cache when it is used again
 
 
 class Design(Protocol):
@@ -53,32 +56,67 @@ class Design(Protocol):
 
 
 class ExplicitDesign:
-    """Z in memory, dense or sparse."""
+    """Z in memory, dense or sparse.
+
+    Dense float32 rows stay float32: products widen a block of them at a time, so that they are those of float64
+    without a wide copy of Z.
+    """
 
     def __init__(self, Z: Any) -> None:
-        self.Z = Z.astype(np.float64, copy=False)
+        self.is_sparse = sparse.issparse(Z)
+        self.is_narrow = not self.is_sparse and Z.dtype == np.float32
+        self.Z = Z if self.is_narrow else Z.astype(np.float64, copy=False)
         self.shape: tuple[int, int] = self.Z.shape
-        self.is_sparse = sparse.issparse(self.Z)
+        self.dtype: np.dtype[Any] = self.Z.dtype
+        self._block_rows = max(1, _BLOCK_ENTRIES // max(self.shape[1], 1))
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether rows are worth reading, or have to be, a block at a time."""
+        return self.is_narrow or (not self.is_sparse and self.shape[0] > self._block_rows)
+
+    def row_blocks(self, widen: bool = True) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield `(part, Z[part])` of a dense Z, float64 with `widen`; a block is overwritten by the next."""
+        wide = widen and self.is_narrow
+        buffer = np.empty((min(self._block_rows, self.shape[0]), self.shape[1])) if wide else None
+        for start in range(0, self.shape[0], self._block_rows):
+            part = slice(start, min(start + self._block_rows, self.shape[0]))
+            block = self.Z[part]
+            if buffer is not None:
+                np.copyto(buffer[: len(block)], block)
+                block = buffer[: len(block)]
+            yield part, block
 
     def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """`Z @ V`."""
-        return np.asarray(self.Z @ V)
+        if not self.is_narrow:
+            return np.asarray(self.Z @ V)
+        product = np.empty((self.shape[0], V.shape[1]))
+        for part, block in self.row_blocks():
+            np.matmul(block, V, out=product[part])
+        return product
 
     def rmatmul(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
         """`Z.T @ G`."""
-        return np.asarray(self.Z.T @ G)
+        if not self.is_narrow:
+            return np.asarray(self.Z.T @ G)
+        product = np.zeros((self.shape[1], G.shape[1]))
+        for part, block in self.row_blocks():
+            product += block.T @ G[part]
+        return product
 
     def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
         """`Z[batch]`, dense."""
         block = self.Z[batch]
-        return np.asarray(block.toarray() if self.is_sparse else block)
+        return np.asarray(block.toarray() if self.is_sparse else block, dtype=np.float64)
 
     def column_blocks(self) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
         """Yield dense blocks of columns."""
-        Z = self.Z.tocsc() if self.is_sparse else self.Z
-        for start, stop in column_ranges(*self.shape):
-            block = Z[:, start:stop]
-            yield start, stop, np.asarray(block.toarray() if self.is_sparse else block)
+        ranges = list(column_ranges(*self.shape))
+        Z = self.Z.tocsc() if self.is_sparse and len(ranges) > 1 else self.Z
+        for start, stop in ranges:
+            block = Z[:, start:stop] if len(ranges) > 1 else Z
+            yield start, stop, np.asarray(block.toarray() if self.is_sparse else block, dtype=np.float64)
 
     def subset(self, batch: NDArray[np.intp]) -> Design:
         """`Z[batch]`."""
@@ -88,7 +126,10 @@ class ExplicitDesign:
         """`sum_i w_i z_ij^2` (d,)."""
         if self.is_sparse:
             return np.asarray(self.Z.multiply(self.Z).T @ weights)
-        return np.asarray(np.einsum("ij,ij,i->j", self.Z, self.Z, weights))
+        total = np.zeros(self.shape[1])
+        for part, block in self.row_blocks():
+            total += np.einsum("ij,ij,i->j", block, block, weights[part])
+        return total
 
 
 class ImplicitDesign:

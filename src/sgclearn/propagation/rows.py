@@ -19,8 +19,6 @@ from sgclearn.propagation.source import NodeFeatures
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
-OnHop = OnProgress
-
 
 def propagated_rows(
     operator: Operator | None,

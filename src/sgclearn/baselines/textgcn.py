@@ -1,0 +1,183 @@
+"""TextGCN: a GCN with two layers on the graph of documents and words."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.baselines.interface import Baseline, OnStep
+from sgclearn.baselines.sparse_torch import SparseProduct
+from sgclearn.datasets import GraphDataset
+from sgclearn.errors import InputError, require
+from sgclearn.operators import Operator
+
+
+class TextGCN(Baseline):
+    r"""GCN with two layers, one-hot features and no bias: `softmax(S relu(S W1) W2)`.
+
+    `S = D~^-1/2 (A + I) D~^-1/2` (n, n), `W1` (n, hidden), `W2` (hidden, C). With one-hot features the first layer
+    is `S W1` itself, and dropping a node's feature drops its row of `W1`. Adam minimises the mean cross-entropy over
+    the training nodes; training stops when the validation loss exceeds the mean of those of the `patience` epochs
+    before it, and the weights of that epoch are kept.
+
+    Parameters
+    ----------
+    hidden : int, default 200
+    dropout : float in [0, 1), default 0.5
+        On the features and on the hidden layer.
+    learning_rate : float, default 0.02
+    patience : int, default 10
+        Epochs whose validation losses are averaged; 0 never stops early.
+    max_epochs : int, default 200
+    random_state : int, default 2019
+        Of the weights at the start (Glorot, uniform) and of dropout.
+
+    Attributes
+    ----------
+    seconds_, n_parameters_, details_
+        As in `Baseline`; the details are epochs, seconds an epoch, whether training stopped early, and the validation
+        loss of the last epoch.
+
+    Notes
+    -----
+    Paper: Yao, Mao and Luo, Graph Convolutional Networks for Text Classification, 2019. The output is computed for
+    the nodes that a loss is taken over and for no others. Needs torch (extra ``torch``).
+
+    Examples
+    --------
+    >>> from sgclearn.baselines import TextGCN
+    >>> TextGCN(max_epochs=50).max_epochs
+    50
+    """
+
+    requires: ClassVar = (("torch", "torch"),)
+
+    def __init__(
+        self,
+        hidden: int = 200,
+        *,
+        dropout: float = 0.5,
+        learning_rate: float = 0.02,
+        patience: int = 10,
+        max_epochs: int = 200,
+        random_state: int = 2019,
+    ) -> None:
+        if hidden < 1 or max_epochs < 1 or patience < 0:
+            raise InputError(
+                "hidden and max_epochs must be >= 1 and patience >= 0: got "
+                f"{hidden}, {max_epochs} and {patience}."
+            )
+        if not 0.0 <= dropout < 1.0:
+            raise InputError(f"dropout must be a share in [0, 1): got {dropout}.")
+        self.hidden = hidden
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.patience = patience
+        self.max_epochs = max_epochs
+        self.random_state = random_state
+
+    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
+        """Train on the labels of `data.train`, stopping by those of `data.val`; see `Baseline.fit`."""
+        torch = require("torch", "torch")
+        _check(data, self.patience)
+        generator = torch.Generator().manual_seed(self.random_state)
+        with self.timed():
+            S = sp.csr_array(Operator(data.graph).matrix())
+            self._layer = SparseProduct(S, is_symmetric=True)
+            self._train(torch, S, data, generator, on_step)
+        self.n_parameters_ = self.W1_.numel() + self.W2_.numel()
+        return self
+
+    def _train(
+        self, torch: Any, S: sp.csr_array, data: GraphDataset, generator: Any, on_step: OnStep | None
+    ) -> None:
+        n_nodes, n_classes = data.graph.n_nodes, len(data.class_names)
+        self.W1_ = _glorot(torch, n_nodes, self.hidden, generator)
+        self.W2_ = _glorot(torch, self.hidden, n_classes, generator)
+        optimizer = torch.optim.Adam([self.W1_, self.W2_], lr=self.learning_rate)
+        outputs = {name: _output(torch, S, data, getattr(data, name)) for name in ("train", "val")}
+        cross_entropy = torch.nn.functional.cross_entropy
+        losses: list[float] = []
+        begun = time.perf_counter()
+        stopped = False
+        for epoch in range(self.max_epochs):
+            rows, y = outputs["train"]
+            optimizer.zero_grad()
+            cross_entropy(self._forward(torch, rows, generator), y).backward()
+            optimizer.step()
+            if self.patience:
+                rows, y = outputs["val"]
+                with torch.no_grad():
+                    losses.append(float(cross_entropy(self._forward(torch, rows), y)))
+            if on_step is not None:
+                on_step(epoch + 1, self.max_epochs)
+            if epoch > self.patience > 0 and losses[-1] > np.mean(losses[-self.patience - 1 : -1]):
+                stopped = True
+                break
+        self.details_ = {
+            "epochs": epoch + 1,
+            "stopped_early": stopped,
+            "seconds_an_epoch": (time.perf_counter() - begun) / (epoch + 1),
+            "val_loss": losses[-1] if losses else None,
+        }
+
+    def _forward(self, torch: Any, rows: SparseProduct, generator: Any = None) -> Any:
+        """Logits of the nodes that `rows` averages for; dropout only where there is a generator to draw it."""
+        W1 = self.W1_ if generator is None else self.W1_ * self._kept(torch, (len(self.W1_), 1), generator)
+        H = torch.relu(self._layer(W1))  # (n, hidden)
+        if generator is not None:
+            H = H * self._kept(torch, H.shape, generator)
+        return rows(H @ self.W2_)
+
+    def _kept(self, torch: Any, shape: Any, generator: Any) -> Any:
+        """Zero for what is dropped, and for what is kept the factor that leaves the mean as it was."""
+        kept = torch.rand(shape, generator=generator) >= self.dropout
+        return kept.float() / (1.0 - self.dropout)
+
+    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
+        """Class of every node; the graph has to be that of the fit, because every node has weights of its own."""
+        torch = require("torch", "torch")
+        if not hasattr(self, "W1_"):
+            raise InputError("TextGCN must be fitted before it predicts: call fit first.")
+        if data.graph.n_nodes != len(self.W1_):
+            raise InputError(
+                f"TextGCN predicts the {len(self.W1_):,} nodes it was fitted on: got a graph of "
+                f"{data.graph.n_nodes:,}; fit it on the graph that has them all."
+            )
+        with torch.no_grad():
+            codes = self._forward(torch, self._layer).argmax(dim=1)
+        return np.asarray(codes.numpy(), dtype=np.intp)
+
+
+def _check(data: GraphDataset, patience: int) -> None:
+    n_nodes = data.graph.n_nodes
+    X: Any = data.X
+    is_identity = sp.issparse(X) and X.shape == (n_nodes, n_nodes) and X.nnz == n_nodes
+    if not is_identity or (X.diagonal() != 1.0).any():
+        raise InputError(
+            f"TextGCN takes one-hot features: got X of shape {X.shape}, which is not the identity; "
+            "build the dataset with scipy.sparse.eye_array(n, format='csr')."
+        )
+    if data.graph.directed:
+        raise InputError(
+            "TextGCN takes an undirected graph: got a directed one; build it with directed=False."
+        )
+    if len(data.train) == 0 or (patience and len(data.val) == 0):
+        raise InputError(
+            f"TextGCN needs training nodes, and validation nodes to stop by: got {len(data.train)} and "
+            f"{len(data.val)}; give both, or set patience=0 to do without the latter."
+        )
+
+
+def _glorot(torch: Any, n_in: int, n_out: int, generator: Any) -> Any:
+    bound = (6.0 / (n_in + n_out)) ** 0.5
+    return ((2.0 * torch.rand((n_in, n_out), generator=generator) - 1.0) * bound).requires_grad_()
+
+
+def _output(torch: Any, S: sp.csr_array, data: GraphDataset, nodes: NDArray[np.intp]) -> tuple[Any, Any]:
+    """The last product for some nodes, and their classes."""
+    return SparseProduct(sp.csr_array(S[nodes])), torch.from_numpy(data.y[nodes])

@@ -1,0 +1,160 @@
+"""Results as reStructuredText: what the documentation includes is written here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sgclearn.bench.machine import sentence
+
+Document = dict[str, Any]
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds with three digits.
+
+    Examples
+    --------
+    >>> duration(0.00123), duration(12.345), duration(None)
+    ('1.23 ms', '12.3 s', '')
+    """
+    if seconds is None:
+        return ""
+    value, unit = (1e3 * seconds, "ms") if seconds < 1 else (seconds, "s")
+    return f"{digits(value)} {unit}"
+
+
+def digits(value: float | None) -> str:
+    """Three digits that count, without an exponent where it can be helped.
+
+    Examples
+    --------
+    >>> digits(0.0123), digits(4.5678), digits(1234.5), digits(1e-9), digits(0.0)
+    ('0.0123', '4.57', '1,234', '1e-09', '0')
+    """
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    if abs(value) < 1e-3:
+        return f"{value:.2g}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def bar_rows(documents: Iterable[Document]) -> list[tuple[str, str, str, str, str]]:
+    """Case, what is shown, value, what is wanted, and whether it is met."""
+    return [
+        (
+            document["case"],
+            bar["text"],
+            "not measured" if bar["value"] is None else digits(bar["value"]),
+            f"{bar['wanted']} {digits(bar['needed'])}",
+            "yes" if bar["met"] else "no",
+        )
+        for document in documents
+        for bar in document["bars"]
+    ]
+
+
+def part_rows(part: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of one problem: quickest first, those that did not run at the end with the reason."""
+    ran = sorted((c for c in part["contenders"] if c["fault"] is None), key=lambda c: c["best"])
+    names = ("val_accuracy", "test_accuracy", "accuracy")
+    accuracy = next((name for name in names if any(name in c["figures"] for c in ran)), None)
+    header = ["contender", "time", "times sgclearn's", "memory beyond"]
+    header += [] if accuracy is None else [accuracy.replace("_", " ").replace("val ", "validation ")]
+    rows = []
+    for c in ran:
+        memory = "" if c["bytes_beyond"] is None else f"{digits(c['bytes_beyond'] / 1e6)} MB"
+        row = [c["name"], duration(c["best"]), digits(c["times_ours"]), memory]
+        if accuracy is not None:
+            row.append(f"{c['figures'][accuracy]:.4f}" if accuracy in c["figures"] else "")
+        rows.append(row)
+    for c in part["contenders"]:
+        if c["fault"] is not None:
+            word = "missing" if c["is_missing"] else "failed"
+            rows.append([c["name"], word, c["fault"], *[""] * (len(header) - 3)])
+    return header, rows
+
+
+def sizes_text(sizes: dict[str, Any]) -> str:
+    """Say the sizes of a problem.
+
+    Examples
+    --------
+    >>> sizes_text({"n_nodes": 34, "n_edges": 78, "n_stored_features": 5})
+    '34 nodes, 78 edges, 5 stored features'
+    """
+    words = {"n_train": "training nodes", "n_val": "validation nodes", "n_test": "test nodes"}
+    words |= {"n_stored": "stored entries", "n_decays": "weight decays"}
+    return ", ".join(
+        f"{value:,} {words.get(name, name.removeprefix('n_').replace('_', ' '))}"
+        for name, value in sizes.items()
+    )
+
+
+def page(documents: dict[str, Document], figure_of: dict[str, str] | None = None) -> str:
+    """Every case as tables; `figure_of` names the picture of a case, relative to the page."""
+    if not documents:
+        return "No case has been run yet.\n"
+    ordered = [documents[letter] for letter in sorted(documents)]
+    lines = [*_machine_lines(ordered), "", "What must be shown", "-" * 18]
+    lines += _list_table(("case", "what", "value", "wanted", "met"), bar_rows(ordered), (8, 52, 14, 16, 10))
+    for document in ordered:
+        title = f"({document['case']}) {document['title']}"
+        lines += ["", title, "-" * len(title), document["about"], ""]
+        if figure_of is not None and document["case"] in figure_of:
+            lines += [f".. image:: {figure_of[document['case']]}", f"   :alt: {document['title']}", ""]
+        lines += _case_lines(document)
+    return "\n".join(lines) + "\n"
+
+
+def _machine_lines(documents: Sequence[Document]) -> list[str]:
+    first = documents[0]
+    lines = [f"Machine: {sentence(first['machine'])}. Threads: {first['mark']['threads']}."]
+    versions: dict[str, str] = {}
+    for document in documents:
+        for part in document["parts"]:
+            for contender in part["contenders"]:
+                versions |= contender["versions"]
+    lines += [
+        "",
+        "Versions: " + ", ".join(f"{name} {number}" for name, number in sorted(versions.items())) + ".",
+    ]
+    if any(document["mark"]["quick"] for document in documents):
+        lines += [
+            "",
+            "**A quick run on small problems: it shows that everything works; no figure means anything.**",
+        ]
+    return lines
+
+
+def _case_lines(document: Document) -> list[str]:
+    lines: list[str] = []
+    for part in document["parts"]:
+        header, rows = part_rows(part)
+        lines += [f"**{part['name']}**: {sizes_text(part['sizes'])}.", ""]
+        lines += _list_table(header, rows)
+        lines += _figure_lines(part["figures"])
+    lines += _figure_lines(document["figures"])
+    for name, reason in document["skipped"].items():
+        lines += [f"Skipped: {name}, {reason}.", ""]
+    return lines
+
+
+def _figure_lines(figures: dict[str, Any]) -> list[str]:
+    return [*(f"- {name}: {digits(value)}" for name, value in figures.items()), ""] if figures else []
+
+
+def _list_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], widths: Sequence[int] | None = None
+) -> list[str]:
+    lines = [".. list-table::", "   :header-rows: 1"]
+    if widths is not None:
+        lines.append(f"   :widths: {' '.join(map(str, widths))}")
+    lines.append("")
+    for row in (header, *rows):
+        lines += [f"   {'* -' if column == 0 else '  -'} {cell}".rstrip() for column, cell in enumerate(row)]
+    return [*lines, ""]

@@ -1,0 +1,121 @@
+r"""How far the samples reach along every direction, and the preconditioner that follows from it.
+
+With `Z1 = [Z 1]` the Hessian is a sum over samples of `w_i K_i kron z_i z_i^T`, plus weight decay. Replacing the sum
+of products by the product of the sums gives `K kron G + a I` with `K = sum_i w_i K_i` (C, C) and
+`G = Z1^T diag(w) Z1` (d+1, d+1): exact where all probabilities are equal, as at zero weights, and close to the Hessian
+later. In the eigenbases of K and G it is diagonal, so that solving with it costs two thin products. Conjugate
+gradients need three to ten times fewer steps with it than with a bound on the diagonal.
+
+An approximation shapes only the path: what a solver reaches is judged by the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.classify.loss import Objective
+from sgclearn.classify.scaling import unscaled
+from sgclearn.propagation.design import Design, ExplicitDesign
+
+Array = NDArray[np.float64]
+_SAMPLES_A_COLUMN = 8  # a spread is an average: so many samples for every column tell it well enough
+_ALWAYS_SMALL = 64  # eigenvectors of so few columns cost less than a few products with any design
+_PROBES = 24
+_FLAT = 1e-12  # eigenvalues of K below this share of the largest are rounding
+
+
+@dataclass(frozen=True)
+class Spread:
+    """`G = V diag(squares) V^T`.
+
+    `squares` (d+1,) holds one entry a row of the parameters in the basis `V` (k, k) of their first k rows; the rows
+    after, a bias without weight decay, stand for themselves. Without a basis V = I and `squares` is the diagonal of G.
+    """
+
+    squares: Array
+    basis: Array | None = None
+
+    def rotate(self, R: Array) -> Array:
+        """`V^T R`."""
+        return R if self.basis is None else self._turn(self.basis.T, R)
+
+    def rotate_back(self, R: Array) -> Array:
+        """`V R`."""
+        return R if self.basis is None else self._turn(self.basis, R)
+
+    @staticmethod
+    def _turn(V: Array, R: Array) -> Array:
+        k = len(V)
+        return V @ R if k == len(R) else np.concatenate([V @ R[:k], R[k:]])
+
+
+def measure_spread(objective: Objective) -> Spread:
+    """The spread of an objective's samples, with a basis where its eigenvectors cost little beside the products.
+
+    Cost: O(d^3), or O(nnz) without a basis. Many samples are represented by an even choice of them.
+    """
+    design, weights = objective.design, objective.weights[:, 0]
+    n_samples, n_columns = design.shape
+    # A bias that is decayed like the rest is one more column; a free one is kept apart, where the design is centred.
+    joined = objective.intercept and float(objective.decay[-1, 0]) == float(objective.decay[0, 0])
+    size = n_columns + joined
+    if _basis_pays(design, size, objective.shape[1]):
+        stride = max(1, n_samples // (_SAMPLES_A_COLUMN * size))
+        rows = design.rows(np.arange(0, n_samples, stride))
+        if joined:
+            rows = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
+        chosen = weights[::stride]
+        values, basis = np.linalg.eigh((rows.T * (chosen / chosen.sum())) @ rows)
+        squares = np.maximum(values, 0.0)
+    else:
+        squares, basis = _column_squares(design, weights), None
+        squares = np.append(squares, 1.0) if joined else squares
+    if objective.intercept and not joined:
+        squares = np.append(squares, 1.0)
+    return Spread(squares, basis)
+
+
+def _basis_pays(design: Design, size: int, n_classes: int) -> bool:
+    base = unscaled(design)
+    if not isinstance(base, ExplicitDesign):
+        return False
+    entries = base.Z.nnz if base.is_sparse else base.Z.size
+    return size <= _ALWAYS_SMALL or float(size) ** 3 <= 8.0 * entries * n_classes
+
+
+def _column_squares(design: Design, weights: Array) -> Array:
+    """`sum_i w_i z_ij^2` (d,); where the entries are never formed, estimated by random signs."""
+    exact = design.squares(weights)
+    if exact is not None:
+        return exact
+    # For independent signs r the mean of (sum_i r_i sqrt(w_i) z_ij)^2 is the sum of squares.
+    signs = np.random.default_rng(2019).choice([-1.0, 1.0], size=(design.shape[0], _PROBES))
+    estimate: Array = np.square(design.rmatmul(np.sqrt(weights)[:, None] * signs)).mean(axis=1)
+    return estimate
+
+
+def preconditioner(objective: Objective, spread: Spread, P: NDArray[np.floating]) -> Callable[[Array], Array]:
+    """`R -> (K kron G + a I)^-1 R` at the point whose probabilities are P."""
+    K = objective.link.mean_curvature(P, objective.weights.astype(P.dtype, copy=False))
+    values, Q = np.linalg.eigh(K)
+    curvature = np.where(values > _FLAT * values[-1], values, 0.0)
+    scale = spread.squares[:, None] * curvature + objective.decay
+    # A direction without curvature and decay has no gradient either, but for rounding: it is left alone.
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+
+    def solve(R: Array) -> Array:
+        turned = spread.rotate(R) @ Q
+        turned *= inverse
+        return spread.rotate_back(turned @ Q.T)
+
+    return solve
+
+
+def diagonal_bound(objective: Objective, spread: Spread) -> Array:
+    """Bound on the Hessian's curvature along every direction of the spread (d+1, 1), the same at every W."""
+    bound = objective.link.curvature_bound * spread.squares[:, None] + objective.decay
+    return np.where(bound > 0, bound, 1.0)

@@ -1,0 +1,113 @@
+"""Truncated Newton steps, each solved by preconditioned conjugate gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.classify.curvature import Spread, preconditioner
+from sgclearn.classify.loss import Objective
+
+Array = NDArray[np.float64]
+_MAX_NEWTON_STEPS = 50
+_MAX_CG_STEPS = 500
+# Hessian products in float32 cannot carry a step further than this.
+_NARROW_RESIDUAL = 1e-3
+_ENOUGH = 1e-4  # the share of the promised descent that a step must keep
+_ROUNDING = 1e-12  # of the objective, relative
+_SHORTEST = 1e-6
+
+
+@dataclass(frozen=True)
+class Point:
+    """Parameters, and the objective there."""
+
+    W: Array
+    value: float
+    gradient: Array
+    P: NDArray[Any]
+    norm: float  # of the gradient
+
+
+def evaluate(objective: Objective, W: Array) -> Point:
+    """The objective at W."""
+    value, gradient, P = objective.value_and_gradient(W)
+    return Point(W, value, gradient, P, _norm(gradient))
+
+
+def newton(
+    objective: Objective,
+    point: Point,
+    target: float,
+    spread: Spread,
+    max_iter: int,
+    report: Callable[[int], None],
+) -> tuple[Point, int]:
+    """Steps until the gradient norm is at most `target`: where they end, and how many they are.
+
+    A step is solved the more exactly the nearer the optimum, but never further than the target asks for.
+    """
+    start_norm = point.norm
+    max_iter = min(max_iter, _MAX_NEWTON_STEPS)
+    for step_number in range(max_iter):
+        if point.norm <= target:
+            return point, step_number
+        residual = max(min(0.1, np.sqrt(point.norm / start_norm)), 0.5 * target / point.norm)
+        if objective.is_narrow:
+            residual = max(residual, _NARROW_RESIDUAL)
+        step = _conjugate_gradients(objective, spread, point, residual * point.norm)
+        candidate = _search(objective, point, step)
+        if candidate is None:
+            return point, step_number
+        point = candidate
+        report(step_number + 1)
+    return point, max_iter
+
+
+def _search(objective: Objective, point: Point, step: Array) -> Point | None:
+    """The first point along the step that is low enough, or None where rounding hides any descent."""
+    slope, length = float(np.vdot(point.gradient, step)), 1.0
+    while length > _SHORTEST:
+        candidate = evaluate(objective, point.W + length * step)
+        rise = candidate.value - point.value
+        if rise <= _ENOUGH * length * slope:
+            return candidate
+        # Near the optimum values agree to rounding: the gradient decides then.
+        if rise <= _ROUNDING * abs(point.value) and candidate.norm < point.norm:
+            return candidate
+        # The lowest point of the parabola through what is known, within reason.
+        parabola = -0.5 * slope * length / max(rise - slope * length, -slope * length * 1e-3)
+        length *= min(max(parabola, 0.1), 0.5)
+    return None
+
+
+def _conjugate_gradients(objective: Objective, spread: Spread, point: Point, enough: float) -> Array:
+    """Solve `H step = -gradient` until the norm of the residual is at most `enough`."""
+    hessian, precondition = objective.hessian(point.P), preconditioner(objective, spread, point.P)
+    step = np.zeros_like(point.gradient)
+    residual = -point.gradient
+    direction = first = precondition(residual)
+    product = float(np.vdot(residual, direction))
+    for _ in range(_MAX_CG_STEPS):
+        curved = hessian(direction)
+        curvature = float(np.vdot(direction, curved))
+        if curvature <= 0.0:  # a flat direction: possible only without weight decay
+            break
+        rate = product / curvature
+        step += rate * direction
+        curved *= rate
+        residual -= curved
+        if _norm(residual) <= enough:
+            break
+        preconditioned = precondition(residual)
+        previous, product = product, float(np.vdot(residual, preconditioned))
+        direction = preconditioned + (product / previous) * direction
+    return step if np.any(step) else first
+
+
+def _norm(matrix: Array) -> float:
+    return float(np.sqrt(np.vdot(matrix, matrix)))

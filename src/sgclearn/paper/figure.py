@@ -1,0 +1,70 @@
+"""The figure of a comparison: measured and published accuracy, and the seconds of every model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sgclearn.errors import require
+from sgclearn.paper.comparison import Comparison, Row
+from sgclearn.paper.recipe import METRICS
+
+COLOURS = ("#1f5fa8", "#c0392b", "#3a8a4d", "#8e5ea2", "#c77f1e", "#4a9aa8", "#6b6b6b", "#a8486b")
+WIDTH = 0.7  # of the group of models around a dataset's place
+
+
+def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
+    """Draw what was measured beside what was published.
+
+    On the left the mean of every model on every dataset with its standard deviation, and as an open circle the
+    published figure; on the right the training time.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    figure : matplotlib Figure, optional
+        Drawn on; a new one if not given.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    require("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    if figure is None:
+        figure = Figure(figsize=(11, 4.2), layout="constrained")
+    recipe = comparison.recipe
+    scores, times = figure.subplots(1, 2, width_ratios=(3, 2))
+    datasets = list(dict.fromkeys(row.dataset for row in comparison.rows))
+    models = list(dict.fromkeys(row.model for row in comparison.rows))
+    for number, model in enumerate(models):
+        rows = [row for row in comparison.rows if row.model == model]
+        offset = WIDTH * ((number + 0.5) / len(models) - 0.5)
+        places = [datasets.index(row.dataset) + offset for row in rows]
+        colour = COLOURS[number % len(COLOURS)]
+        _draw_scores(scores, rows, places, colour, recipe.models[model].title)
+        times.plot(places, [row.seconds for row in rows], "o", color=colour, markersize=5)
+    if any(row.published is not None for row in comparison.rows):
+        scores.plot([], [], "o", color="#555555", markerfacecolor="none", label="published")
+    for axes, label in ((scores, METRICS[recipe.metric]), (times, "training time (s)")):
+        axes.set_xticks(range(len(datasets)), [recipe.title_of(dataset) for dataset in datasets])
+        axes.set_ylabel(label)
+        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+    times.set_yscale("log")
+    handles, labels = scores.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda position: labels[position] == "published")
+    scores.legend([handles[k] for k in order], [labels[k] for k in order], frameon=False, fontsize=8)
+    return figure
+
+
+def _draw_scores(axes: Any, rows: list[Row], places: list[float], colour: str, label: str) -> None:
+    means, spreads = [row.mean for row in rows], [row.std or 0.0 for row in rows]
+    axes.errorbar(
+        places, means, yerr=spreads, fmt="o", color=colour, markersize=4, capsize=2, linewidth=1, label=label
+    )
+    known = [
+        (place, row.published) for place, row in zip(places, rows, strict=True) if row.published is not None
+    ]
+    if known:
+        axes.plot(*zip(*known, strict=True), "o", color=colour, markerfacecolor="none", markersize=8)

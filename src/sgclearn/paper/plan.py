@@ -1,0 +1,157 @@
+"""Which runs a recipe asks for, in which order, and how long the rest of them will take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from sgclearn.errors import InputError
+from sgclearn.paper.recipe import ModelRecipe, Recipe
+from sgclearn.paper.results import fingerprint
+
+Pair = tuple[str, str]  # dataset and model
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A part of a recipe, checked against it.
+
+    Parameters
+    ----------
+    datasets, models : tuple of str
+    runs : int or None
+        Of every model on every dataset; None for the recipe's own numbers.
+    quick : bool
+        Fewer runs, smaller settings: to see that everything works.
+    threads : int
+        That every model may use; times are comparable for equal threads only.
+    """
+
+    datasets: tuple[str, ...]
+    models: tuple[str, ...]
+    runs: int | None = None
+    quick: bool = False
+    threads: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        recipe: Recipe,
+        *,
+        datasets: Sequence[str] | None = None,
+        models: Sequence[str] | None = None,
+        runs: int | None = None,
+        quick: bool = False,
+        threads: int = 1,
+    ) -> Selection:
+        """Selection from a recipe; what is not given is everything, or what the recipe calls quick."""
+        if runs is not None and runs < 0:
+            raise InputError(f"runs must be >= 0 (0 shows what is there): got {runs}.")
+        if threads < 1:
+            raise InputError(f"threads must be >= 1: got {threads}.")
+        wanted: dict[str, tuple[str, ...]] = {}
+        for part, given in (("datasets", datasets), ("models", models)):
+            known = getattr(recipe, part)
+            if unknown := [name for name in given or () if name not in known]:
+                raise InputError(f"{part} of {recipe.id} are {', '.join(known)}: got {unknown[0]!r}.")
+            fewer = getattr(recipe.quick, part) if quick else ()
+            wanted[part] = tuple(name for name in known if name in (given or fewer or known))
+        if runs is None and quick:
+            runs = recipe.quick.runs
+        return cls(wanted["datasets"], wanted["models"], runs, quick, threads)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of one model; `key` tells runs apart whose results cannot be compared."""
+
+    dataset: str
+    model: ModelRecipe
+    run: int
+    of: int
+    seed: int
+    settings: dict[str, Any]
+    key: str
+
+    @property
+    def pair(self) -> Pair:
+        """Dataset and model."""
+        return self.dataset, self.model.name
+
+
+def plan_tasks(recipe: Recipe, selection: Selection) -> list[Task]:
+    """All runs: dataset by dataset, and there the models in turn, so that their times meet the same conditions."""
+    tasks = []
+    for dataset in selection.datasets:
+        for model in _models(recipe, selection):
+            settings = model.settings_for(dataset)
+            if selection.quick:
+                settings |= recipe.quick.settings.get(model.name, {})
+            n_runs = model.runs.get(dataset, recipe.runs) if selection.runs is None else selection.runs
+            key = fingerprint(
+                {
+                    "recipe": recipe.id,
+                    "data": {name: v for name, v in recipe.datasets[dataset].items() if name != "title"},
+                    "model": model.model,
+                    "settings": settings,
+                    "search": None if model.search is None else asdict(model.search),
+                    "threads": selection.threads,
+                }
+            )
+            tasks += [
+                Task(dataset, model, run, n_runs, recipe.seed + run, settings, key) for run in range(n_runs)
+            ]
+    order = {dataset: position for position, dataset in enumerate(selection.datasets)}
+    return sorted(tasks, key=lambda task: (order[task.dataset], task.run))
+
+
+def keys_of(recipe: Recipe, selection: Selection) -> set[str]:
+    """Keys of everything selected, whatever the number of runs."""
+    return {task.key for task in plan_tasks(recipe, replace(selection, runs=1))}
+
+
+def _models(recipe: Recipe, selection: Selection) -> list[ModelRecipe]:
+    models = [recipe.models[name] for name in selection.models]
+    if not selection.quick or recipe.quick.trials is None:
+        return models
+    return [
+        model
+        if model.search is None
+        else replace(model, search=replace(model.search, trials=recipe.quick.trials))
+        for model in models
+    ]
+
+
+class Stopwatch:
+    """Wall seconds by dataset and model, for a guess of the time that is left."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[Pair, list[float]] = {}
+
+    def add(self, pair: Pair, seconds: float) -> None:
+        """Note how long a run took."""
+        self._seconds.setdefault(pair, []).append(seconds)
+
+    def left(self, pairs: Iterable[Pair]) -> float | None:
+        """Seconds that further runs will take; None while nothing is known.
+
+        What was never timed counts as the same model on other datasets, else as the mean of all.
+
+        Examples
+        --------
+        >>> watch = Stopwatch()
+        >>> watch.add(("r8", "sgc"), 3.0)
+        >>> watch.left([("r8", "sgc"), ("mr", "sgc")])
+        6.0
+        """
+        if not self._seconds:
+            return None
+        return sum(map(self._guess, pairs))
+
+    def _guess(self, pair: Pair) -> float:
+        if pair in self._seconds:
+            return fmean(self._seconds[pair])
+        alike = [fmean(times) for (_, model), times in self._seconds.items() if model == pair[1]]
+        return fmean(alike or [fmean(times) for times in self._seconds.values()])

@@ -1,0 +1,189 @@
+"""Carry out a recipe: what is in the results already is not run again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sgclearn.errors import require
+from sgclearn.paper.machine import machine, threads_limited, versions
+from sgclearn.paper.models import build_model, model_class
+from sgclearn.paper.plan import Selection, Stopwatch, Task, keys_of, plan_tasks
+from sgclearn.paper.problems import Problem, RunData, load_problem
+from sgclearn.paper.recipe import Recipe
+from sgclearn.paper.results import Line, ResultFile
+from sgclearn.paper.search import Settings, search_settings
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a recipe is: runs done, what goes on, how far that is, and a guess of the seconds left.
+
+    `line` is the result of the run that has just ended, None in between.
+    """
+
+    done: int
+    of: int
+    what: str
+    part: float
+    seconds_left: float | None
+    line: Line | None = None
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def run_recipe(
+    recipe: Recipe,
+    results: ResultFile,
+    selection: Selection | None = None,
+    on_progress: OnProgress | None = None,
+    data_dir: Path | None = None,
+) -> list[Line]:
+    """Make the runs of a recipe that are not in the results yet, and give all that belong to it.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    results : ResultFile
+        Gains a line a run (and a line a trial of a search), each as soon as it is known.
+    selection : Selection, optional
+        Everything if not given.
+    on_progress : callable, optional
+        Called with a `Progress` before, during and after every run.
+    data_dir : path, optional
+        Folder with the files of datasets; the folder named by SGCLEARN_DATA if not given.
+
+    Returns
+    -------
+    list of dict
+        The runs with these settings and threads, earlier ones too.
+    """
+    selection = Selection.of(recipe) if selection is None else selection
+    tasks = plan_tasks(recipe, selection)
+    done = {(line["key"], line["run"]) for line in results.lines("run")}
+    pending = [task for task in tasks if (task.key, task.run) not in done]
+    for name in dict.fromkeys(task.model.model for task in pending):
+        for module, extra in model_class(name).requires:
+            require(module, extra)  # better now than after an hour
+    _Run(recipe, results, selection, tasks, on_progress, data_dir).make(pending)
+    keys = keys_of(recipe, selection)
+    return [line for line in results.lines("run") if line["key"] in keys]
+
+
+class _Run:
+    def __init__(
+        self,
+        recipe: Recipe,
+        results: ResultFile,
+        selection: Selection,
+        tasks: list[Task],
+        on_progress: OnProgress | None,
+        data_dir: Path | None,
+    ) -> None:
+        self.recipe, self.results, self.selection = recipe, results, selection
+        self.data_dir = data_dir
+        self.n_tasks = len(tasks)
+        self.watch = Stopwatch()
+        keys = {task.key for task in tasks}
+        for line in results.lines("run"):
+            if line["key"] in keys:
+                self.watch.add((line["dataset"], line["model"]), line["wall_seconds"])
+        self.report = on_progress or (lambda progress: None)
+        self.pending: list[Task] = []
+        self.data: RunData | None = None
+        self.loaded: str | None = None
+        self.found: dict[str, Settings] = {}
+
+    def make(self, pending: list[Task]) -> None:
+        self.pending = list(pending)
+        while self.pending:
+            task = self.pending[0]
+            self._load(task.dataset)
+            line = self._make(task)
+            self.results.append(line)
+            self.watch.add(task.pair, line["wall_seconds"])
+            self.pending.pop(0)
+            self._tell(_name(self.recipe, task), 0.0, line)
+
+    def _load(self, dataset: str) -> None:
+        if self.loaded != dataset:
+            self._tell(f"{self.recipe.title_of(dataset)}: reading", 0.0)
+            self.data = None  # the last graph may go before the next one comes
+            self.data = load_problem(self.recipe.datasets[dataset], self.data_dir)
+            self.loaded = dataset
+
+    def _make(self, task: Task) -> Line:
+        settings = task.settings | self._searched(task)
+        what = _name(self.recipe, task)
+        self._tell(what, 0.0)
+        began = time.perf_counter()
+        scores, model = self._fit(task, settings, task.seed, what)
+        return {
+            "kind": "run",
+            "recipe": self.recipe.id,
+            "dataset": task.dataset,
+            "model": task.model.name,
+            "run": task.run,
+            "seed": task.seed,
+            "key": task.key,
+            "scores": scores,
+            "seconds": model.seconds_,
+            "cpu_seconds": model.cpu_seconds_,
+            "wall_seconds": time.perf_counter() - began,
+            "n_parameters": model.n_parameters_,
+            "details": model.details_,
+            "settings": settings,
+            "threads": self.selection.threads,
+            "versions": versions(),
+            "machine": machine(),
+        }
+
+    def _fit(
+        self, task: Task, settings: dict[str, Any], seed: int, what: str
+    ) -> tuple[dict[str, float], Any]:
+        problem = self._problem(seed)
+        with threads_limited(self.selection.threads):
+            model = build_model(task.model.model, settings, seed)
+            model.fit(problem.seen, lambda done, of: self._tell(what, done / of))
+            return problem.scores(model.predict(problem.seen)), model
+
+    def _problem(self, seed: int) -> Problem:
+        if self.data is None:
+            raise RuntimeError("a run begins before its dataset is loaded")
+        return self.data(seed)
+
+    def _searched(self, task: Task) -> Settings:
+        """Settings of the recipe's search, made once for all runs, on the split of the first."""
+        search = task.model.search
+        if search is None:
+            return {}
+        if task.key not in self.found:
+            what = f"{self.recipe.title_of(task.dataset)}: {task.model.title}, search"
+            self._tell(what, 0.0)
+
+            def score(settings: Settings) -> float:
+                scores, _ = self._fit(task, task.settings | settings, self.recipe.seed, what)
+                return scores["val_accuracy"]
+
+            def on_trial(done: int, of: int) -> None:
+                self._tell(f"{what}, trial {done} of {of}", 0.0)
+
+            mark = {"key": task.key, "dataset": task.dataset, "model": task.model.name}
+            self.found[task.key] = search_settings(
+                search, self.recipe.seed, score, self.results, mark, on_trial
+            )
+        return self.found[task.key]
+
+    def _tell(self, what: str, part: float, line: Line | None = None) -> None:
+        left = self.watch.left(task.pair for task in self.pending)
+        if left is not None and self.pending:
+            left -= part * (self.watch.left([self.pending[0].pair]) or 0.0)
+        self.report(Progress(self.n_tasks - len(self.pending), self.n_tasks, what, part, left, line))
+
+
+def _name(recipe: Recipe, task: Task) -> str:
+    return f"{recipe.title_of(task.dataset)}: {task.model.title}, run {task.run + 1} of {task.of}"

@@ -1,0 +1,63 @@
+"""The paper's search for settings: tree-structured Parzen estimator, judged on the validation nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sgclearn.errors import require
+from sgclearn.paper.recipe import Search
+from sgclearn.paper.results import Line, ResultFile
+
+Settings = dict[str, float]
+
+
+def search_settings(
+    search: Search,
+    seed: int,
+    score: Callable[[Settings], float],
+    results: ResultFile,
+    mark: Line,
+    on_trial: Callable[[int, int], None],
+) -> Settings:
+    """Settings with the best validation score; among equals the first that was tried.
+
+    Parameters
+    ----------
+    search : Search
+    seed : int
+    score : callable
+        From settings to the validation score of a model that was trained with them.
+    results : ResultFile
+        Every trial becomes a line of kind "trial". The estimator is deterministic, so that a search that was
+        interrupted is repeated up to where it was from the lines alone.
+    mark : dict
+        Fields that tell these trials from others.
+    on_trial : callable
+        Called as `on_trial(done, of)`.
+    """
+    optuna = require("optuna", "tune")
+    known = {line["trial"]: line for line in results.lines("trial", **mark)}
+    tried: list[tuple[float, Settings]] = []
+
+    def objective(trial: Any) -> float:
+        number = len(tried)
+        settings = {
+            name: trial.suggest_float(name, low, high, log=True) for name, (low, high) in search.space.items()
+        }
+        line = known.get(number)
+        if line is None or line["settings"] != settings:
+            line = {"kind": "trial", **mark, "trial": number, "settings": settings, "score": score(settings)}
+            results.append(line)
+        tried.append((line["score"], settings))
+        on_trial(number + 1, search.trials)
+        return float(line["score"])
+
+    verbosity = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+        study.optimize(objective, n_trials=search.trials)
+    finally:
+        optuna.logging.set_verbosity(verbosity)
+    return max(tried, key=lambda entry: entry[0])[1]

@@ -1,0 +1,87 @@
+"""The tables of a comparison as rows of text, for the screen and for the page."""
+
+from __future__ import annotations
+
+from sgclearn.paper.comparison import Comparison, Row
+
+SCORE_HEADER = ("dataset", "model", "measured", "published", "difference", "n", "tolerance")
+TIME_HEADER = ("dataset", "model", "seconds", "CPU", "published", "ratio", "CPU ratio", "published")
+Cells = tuple[str, ...]
+
+
+def score_rows(comparison: Comparison) -> list[Cells]:
+    """Mean and standard deviation, measured and published, with the difference and the number of runs."""
+    return [
+        (
+            *_names(comparison, row),
+            spread(row.mean, row.std, 2),
+            "-" if row.published is None else spread(row.published, row.published_std, 1),
+            "-" if row.difference is None else f"{row.difference:+.2f}",
+            str(row.n),
+            verdict(comparison, row),
+        )
+        for row in comparison.rows
+    ]
+
+
+def time_rows(comparison: Comparison) -> list[Cells]:
+    """Mean training time, and how many times that of the reference model it is, measured and published."""
+    return [
+        (
+            *_names(comparison, row),
+            duration(row.seconds),
+            duration(row.cpu_seconds),
+            "-" if row.published_seconds is None else f"{row.published_seconds:g}",
+            "-" if row.ratio is None else times(row.ratio),
+            "-" if row.cpu_ratio is None else times(row.cpu_ratio),
+            "-" if row.published_ratio is None else times(row.published_ratio),
+        )
+        for row in comparison.rows
+    ]
+
+
+def _names(comparison: Comparison, row: Row) -> Cells:
+    recipe = comparison.recipe
+    return recipe.title_of(row.dataset), recipe.models[row.model].title
+
+
+def verdict(comparison: Comparison, row: Row) -> str:
+    """Tolerance of the recipe and whether it is kept; a dash where nothing is judged."""
+    tolerance = comparison.recipe.models[row.model].tolerance
+    if row.passed is None or tolerance is None:
+        return "-"
+    kind, points = tolerance
+    return f"{'+-' if kind == 'within' else '-'}{points:g} {'kept' if row.passed else 'missed'}"
+
+
+def spread(mean: float, std: float | None, decimals: int) -> str:
+    """Mean and standard deviation.
+
+    Examples
+    --------
+    >>> spread(81.02, 0.042, 2)
+    '81.02 +- 0.04'
+    """
+    return f"{mean:.{decimals}f}" + ("" if std is None else f" +- {std:.{decimals}f}")
+
+
+def times(ratio: float) -> str:
+    """Ratio of two times, with as many digits as mean something.
+
+    Examples
+    --------
+    >>> times(68.21), times(0.423)
+    ('68x', '0.42x')
+    """
+    return f"{ratio:.0f}x" if ratio >= 10 else f"{ratio:.2g}x"
+
+
+def duration(seconds: float) -> str:
+    """Seconds with three digits.
+
+    Examples
+    --------
+    >>> duration(0.04567), duration(1205.1)
+    ('0.0457', '1205')
+    """
+    return f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.3g}"

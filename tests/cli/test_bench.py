@@ -1,0 +1,68 @@
+"""`sgc bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_runs import Sgc, assert_mistake
+
+OPTIONS = ("bench", "--quick", "--no-peers", "--case", "h", "--out", "results")
+
+
+def test_bench_lists_its_cases(sgc: Sgc) -> None:
+    document = sgc("bench", "--list", "--json").document
+    assert [case["case"] for case in document] == list("abcdefgh")
+    assert "Distance to the limit" in sgc("bench", "--list").out
+
+
+def test_bench_measures_writes_and_goes_on(sgc: Sgc, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "docs").mkdir()
+    options = ("bench", "--no-peers", "--case", "h", "--repeat", "1", "--out", "results")
+    result = sgc(*options, "--docs", "docs")
+    assert (result.code, result.err) == (0, "")
+    for words in ("(h) A tiny graph", "scikit-learn on the same rows", "times as fast as LogisticRegression"):
+        assert words in result.out
+    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
+    assert written == [
+        "docs/benchmarks-table.rst",
+        "docs/images/benchmark-h.svg",
+        "results/benchmarks-table.rst",
+        "results/case-h.json",
+        "results/case-h.svg",
+    ]
+    table = (tmp_path / "docs" / "benchmarks-table.rst").read_text()
+    assert ".. image:: images/benchmark-h.svg" in table
+    assert str(tmp_path) not in table
+    again = sgc(*options)
+    assert again.code == 0
+    assert "case h is done" in again.err
+    assert sgc(*OPTIONS).err == ""  # a quick run is another, and leaves the measurement alone
+    assert (tmp_path / "results" / "case-h-quick.json").exists()
+
+
+def test_bench_says_who_is_missing(sgc: Sgc) -> None:
+    result = sgc("bench", "--quick", "--no-peers", "--case", "a", "--threads", "1")
+    assert result.code == 0
+    assert "Missing    6 contenders: GraphBLAS, MKL, MKL, optimised, PyG SGConv" in result.out
+    assert "the peers' environment was left out" in result.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--case", "a,z"), "one of a, b, c, d, e, f, g, h: got 'z'"),
+        (("--repeat", "0"), "--repeat must be a whole number >= 1: got 0"),
+        (("--threads", "-2"), "--threads must be a whole number >= 1: got -2"),
+        (("--peers", "x", "--no-peers"), "--peers and --no-peers exclude each other"),
+        (("--docs", ".", "--quick"), "--docs is for figures that mean something: got --quick"),
+        (("--docs", "nowhere", "--no-peers"), "--docs must be a folder that exists: got nowhere"),
+        (("--peers", "."), "which holds something else"),
+    ],
+)
+def test_bench_refuses_bad_options_in_one_sentence(
+    sgc: Sgc, tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    (tmp_path / "mine.txt").touch()
+    assert_mistake(sgc("bench", *options), words)
