@@ -34,6 +34,7 @@ from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
 _WHOLE = slice(None)
+_FEW_PARAMETERS = 100
 
 
 class Link(Protocol):
@@ -186,6 +187,9 @@ class Objective:
         if isinstance(design, ExplicitDesign) and not (design.is_sparse or design.is_blocked or intercept):
             self._small = design.Z
         self._ones = np.ones((Y.shape[1], 1), dtype=self._dtype)
+        # Few enough parameters for a Newton step by elimination, and none without curvature.
+        few = self.shape[0] * self.shape[1] <= _FEW_PARAMETERS and weight_decay > 0
+        self.is_tiny = self._small is not None and few
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array, NDArray[Any]]:
         """`f`, its gradient (d + 1, C), and P (m, C), which the Hessian product needs."""
@@ -263,6 +267,21 @@ class Objective:
             return pulled
 
         return product
+
+    def small_hessian_matrix(self, P: Array) -> Array:
+        """H itself (dC, dC), rows of parameters class by class, of samples in memory without a bias beside them."""
+        if self._small is None:
+            raise ValueError("the Hessian is a matrix only for small samples without a bias row")
+        A, B = self.link.curvature(P, self.weights)
+        n_classes, d = self.shape[1], self.shape[0]
+        inside = np.zeros((n_classes, n_classes, len(A)))  # K of every sample
+        inside[np.arange(n_classes), np.arange(n_classes)] = A.T
+        if B is not None:
+            inside -= B.T[:, None, :] * A.T[None, :, :]
+        blocks = (inside[:, :, None, :] * self._small.T) @ self._small  # (C, C, d, d)
+        H: Array = blocks.transpose(0, 2, 1, 3).reshape(n_classes * d, n_classes * d)
+        H.flat[:: len(H) + 1] += np.tile(self.decay[:, 0], n_classes)
+        return H
 
     def hessian_product(self, P: NDArray[Any], U: Array) -> Array:
         """`H U` (d + 1, C) at the point whose probabilities are P."""

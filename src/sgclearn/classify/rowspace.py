@@ -1,8 +1,9 @@
 r"""Coordinates in which small problems are solved: the space the samples span, its directions the principal ones.
 
 Fewer samples than columns: for any bias the L2-penalised optimum `Theta` is a combination of the samples
-(representer theorem), because a component orthogonal to all of them costs penalty and changes no logit. With an orthonormal basis `V` (d, r) of that
-space, `Theta = V Phi` and `|Theta| = |Phi|`: the problem in `Phi` (r, C) over `Z V` (m, r) is the same problem.
+(representer theorem), because a component orthogonal to all of them costs penalty and changes no logit. With an
+orthonormal basis `V` (d, r) of that space, `Theta = V Phi` and `|Theta| = |Phi|`: the problem in `Phi` (r, C) over
+`Z V` (m, r) is the same problem.
 Exact for positive weight decay with any sample weights, free or penalised bias, and scaling after propagation.
 A bias that is penalised like the weights is one more column of ones.
 

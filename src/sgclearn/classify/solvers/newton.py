@@ -1,4 +1,4 @@
-"""Truncated Newton steps, each solved by preconditioned conjugate gradients."""
+"""Newton steps, solved by preconditioned conjugate gradients as far as it pays, or at once where that is cheap."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def newton(
     for step_number in range(max_iter):
         if point.norm <= target:
             return point, step_number
-        residual = max(min(0.1, np.sqrt(point.norm / start_norm)), 0.5 * target / point.norm)
-        if objective.is_narrow:
-            residual = max(residual, _NARROW_RESIDUAL)
-        step = _conjugate_gradients(objective, spread, point, residual * point.norm)
+        if objective.is_tiny:
+            step = _elimination(objective, point)
+        else:
+            step = _conjugate_gradients(objective, spread, point, _residual(objective, point, start_norm, target))
         candidate = _search(objective, point, step)
         if candidate is None:
             return point, step_number
@@ -83,6 +83,18 @@ def _search(objective: Objective, point: Point, step: Array) -> Point | None:
         parabola = -0.5 * slope * length / max(rise - slope * length, -slope * length * 1e-3)
         length *= min(max(parabola, 0.1), 0.5)
     return None
+
+
+def _elimination(objective: Objective, point: Point) -> Array:
+    """Solve `H step = -gradient` at once: for a few parameters that takes no longer than two or three products."""
+    step = np.linalg.solve(objective.small_hessian_matrix(point.P), point.gradient.T.ravel())
+    return -step.reshape(point.gradient.T.shape).T
+
+
+def _residual(objective: Objective, point: Point, start_norm: float, target: float) -> float:
+    """Where the conjugate gradients of a step may stop, as a norm."""
+    share = max(min(0.1, np.sqrt(point.norm / start_norm)), 0.5 * target / point.norm)
+    return float(max(share, _NARROW_RESIDUAL) if objective.is_narrow else share) * point.norm
 
 
 def _conjugate_gradients(objective: Objective, spread: Spread, point: Point, enough: float) -> Array:
