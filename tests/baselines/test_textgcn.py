@@ -121,6 +121,13 @@ class TestWithTorch:
         }
         assert told == [(epoch, 12) for epoch in range(1, 13)]
 
+    def test_textgcn_time_of_few_epochs_is_scaled_and_said_to_be(self, corpus):
+        model = TextGCN(hidden=4, max_epochs=4, patience=0, time_for_epochs=40).fit(corpus)
+        details = model.details_
+        assert (details["epochs"], details["scaled_from_epochs"], details["scaled_to_epochs"]) == (4, 4, 40)
+        assert model.seconds_ >= 40 * details["seconds_an_epoch"]
+        assert model.cpu_seconds_ > 0
+
     def test_textgcn_refuses_what_it_cannot_take(self, corpus):
         model = TextGCN(hidden=4, max_epochs=1)
         with pytest.raises(InputError, match="must be fitted before it predicts"):

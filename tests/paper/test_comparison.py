@@ -88,6 +88,12 @@ def test_comparison_below_lets_any_higher_mean_pass(recipe, lines):
     assert compare(recipe, [line("a", "fast", 80.49, 1.0)]).rows[0].passed is False
 
 
+def test_comparison_of_a_figure_that_is_only_a_time_judges_no_accuracy(recipe, lines):
+    timed = parse_recipe(RECIPE.replace("value = 80.0, seconds", "seconds"))
+    slow = compare(timed, lines).rows[1]
+    assert (slow.published, slow.difference, slow.passed, slow.published_ratio) == (None, None, None, 45.0)
+
+
 def test_comparison_of_quick_runs_judges_nothing(recipe, lines):
     quick = compare(recipe, lines, quick=True)
     assert {row.passed for row in quick.rows} == {None}

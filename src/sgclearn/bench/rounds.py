@@ -125,7 +125,7 @@ def _warm_up(
         settings = {"threads": contender.threads, **contender.settings}
         ready = process.tell("prepare", contender=contender.entry, folder=str(folder), settings=settings)
         measurement.versions, measurement.setup_seconds = ready["versions"], ready["seconds"]
-        first = process.tell("turn", burst=0.0)["runs"][0]
+        first = process.tell("turn", burst=0.0, is_first=True)["runs"][0]
         measurement.bytes_beyond = first["bytes"]
         _note(measurement, [first])
         process.tell("save", path=str(answers / f"{contender.name}.npz"))

@@ -10,6 +10,8 @@ from typing import Any
 # Multiply-adds of one product with the design below which a second BLAS thread does not pay: the threads'
 # hand-over takes as long as the product itself, and far longer while other programs use the cores.
 _WORTH_THREADS = 2e8
+# Below this BLAS takes one thread by itself, and asking for that takes longer than the product.
+_NEVER_THREADED = 4e3
 
 
 @contextmanager
@@ -18,7 +20,7 @@ def blas_threads_for(multiply_adds: float) -> Iterator[None]:
 
     It also makes small fits independent of the number of threads, to the bit.
     """
-    if multiply_adds >= _WORTH_THREADS:
+    if multiply_adds >= _WORTH_THREADS or multiply_adds <= _NEVER_THREADED:
         yield
         return
     with _controller().limit(limits=1, user_api="blas"):

@@ -88,7 +88,7 @@ def _row(
     mean = fmean(scores)
     entry = recipe.models[model]
     figure = entry.published.get(dataset)
-    difference = None if figure is None else mean - figure.value
+    difference = None if figure is None or figure.value is None else mean - figure.value
     ratio = cpu_ratio = published_ratio = None
     if recipe.time_against not in (None, model):
         reference = by_pair.get((dataset, str(recipe.time_against)))

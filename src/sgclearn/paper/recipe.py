@@ -43,7 +43,7 @@ TOLERANCES = ("within", "below")
 class Published:
     """A figure of the paper: mean, standard deviation and seconds, as far as it gives them."""
 
-    value: float
+    value: float | None = None
     std: float | None = None
     seconds: float | None = None
 

@@ -59,7 +59,9 @@ def newton(
         if objective.is_tiny:
             step = _elimination(objective, point)
         else:
-            step = _conjugate_gradients(objective, spread, point, _residual(objective, point, start_norm, target))
+            step = _conjugate_gradients(
+                objective, spread, point, _residual(objective, point, start_norm, target)
+            )
         candidate = _search(objective, point, step)
         if candidate is None:
             return point, step_number
@@ -88,7 +90,7 @@ def _search(objective: Objective, point: Point, step: Array) -> Point | None:
 def _elimination(objective: Objective, point: Point) -> Array:
     """Solve `H step = -gradient` at once: for a few parameters that takes no longer than two or three products."""
     step = np.linalg.solve(objective.small_hessian_matrix(point.P), point.gradient.T.ravel())
-    return -step.reshape(point.gradient.T.shape).T
+    return np.asarray(-step.reshape(point.gradient.shape[::-1]).T)
 
 
 def _residual(objective: Objective, point: Point, start_norm: float, target: float) -> float:
