@@ -78,13 +78,13 @@ def read_documents(
 ) -> Documents:
     r"""Read documents from a file or a folder; its name says of which kind it is.
 
-    ====================== =========================================================================
-    CSV, TSV (``.gz`` too) one row a document
-    ``.parquet``           one row a document
+    ======================= =========================================================================
+    CSV, TSV (``.gz`` too)  one row a document
+    ``.parquet``            one row a document
     ``.jsonl``, ``.ndjson`` one JSON object a line
-    ``.txt``               one document a line, unless a column is named
-    a folder               one file a document: ``a.txt``, or ``class/a.txt``, ``train/class/a.txt``
-    ====================== =========================================================================
+    ``.txt``                one document a line, unless a column is named
+    a folder                one file a document: ``a.txt``, or ``class/a.txt``, ``train/class/a.txt``
+    ======================= =========================================================================
 
     Parameters
     ----------
