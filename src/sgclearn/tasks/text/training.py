@@ -137,10 +137,9 @@ class Problem:
         search: bool,
     ) -> None:
         self.scaling, self.how = scaling, how
-        # Walks over the graph have threads of their own; BLAS would only add up vectors.
-        self.dense_work = (
-            float(np.prod(design.shape)) * Y.shape[1] if isinstance(design, ExplicitDesign) else 0.0
-        )
+        # Walks over the graph have threads of their own; there BLAS only adds up vectors as long as the weights.
+        rows = design.shape[0] if isinstance(design, ExplicitDesign) else 1
+        self.dense_work = float(rows) * design.shape[1] * Y.shape[1]
         # The start of the paper's recipe lies outside the span of the rows: it needs the columns themselves.
         smallest = min(decays) if how.recipe == "exact" else 0.0
         settings = how.settings(SEARCH_TOL if search else 0.0)
