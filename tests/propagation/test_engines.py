@@ -113,6 +113,40 @@ def test_engine_sparse_products_equal_dense_ones(seed, name, dtype):
     np.testing.assert_allclose(product.toarray(), A.toarray() @ B.toarray(), rtol=1e-5, atol=1e-6)
 
 
+@FEW
+@given(st.integers(0, 2**32 - 1), st.sampled_from(ENGINES[:2]), st.sampled_from([np.float32, np.float64]))
+def test_engine_extremes_are_those_of_the_dense_product(seed, name, dtype):
+    rng = np.random.default_rng(seed)
+    m, p, d = rng.integers(1, 30, 3)
+    A = sparse.random_array((m, p), density=rng.random(), format="csr", rng=rng, dtype=dtype)
+    B = sparse.random_array((p, d), density=rng.random(), format="csr", rng=rng, dtype=dtype)
+    B.data -= dtype(0.5)
+    n_parts = int(rng.integers(1, m + 1))
+    parts = rng.permutation(np.arange(m) % n_parts)
+    steps = []
+    low, high = get_engine(name).product_extremes(
+        A, B, parts, n_parts, lambda done, of: steps.append((done, of))
+    )
+    dense = A.toarray() @ B.toarray()
+    assert low.dtype == high.dtype == dtype
+    assert steps[-1] == (m, m)
+    for part in range(n_parts):
+        np.testing.assert_allclose(low[part], dense[parts == part].min(axis=0), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(high[part], dense[parts == part].max(axis=0), rtol=1e-5, atol=1e-5)
+
+
+def test_extremes_do_not_depend_on_threads_nor_blocks(monkeypatch):
+    rng = np.random.default_rng(404)
+    A = sparse.random_array((3000, 700), density=0.02, format="csr", rng=rng)
+    B = sparse.random_array((700, 900), density=0.05, format="csr", rng=rng)
+    parts = rng.integers(0, 3, 3000)
+    one = get_engine("native", 1).product_extremes(A, B, parts, 3)
+    two = get_engine("native", 2).product_extremes(A, B, parts, 3)
+    np.testing.assert_array_equal(one, two)
+    monkeypatch.setattr("sgclearn.propagation.engines.scipy_engine._BLOCK_BYTES", 900 * 8 * 7)
+    np.testing.assert_allclose(get_engine("scipy").product_extremes(A, B, parts, 3), one, atol=1e-12)
+
+
 def big_case(dtype=np.float32, weighted=False):
     graph = random_graph(3000, 40_000, seed=23)
     if weighted:

@@ -248,7 +248,7 @@ def test_progress_rises_to_the_end() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"analyzer": "char"}, "analyzer must be 'words', 'textgcn', 'whitespace' or a function"),
+        ({"analyzer": "char"}, "analyzer must be 'words', 'textgcn', 'sgc', 'whitespace' or a function"),
         ({"analyzer": None}, "analyzer must be"),
         (
             {"stop_words": "german"},

@@ -36,6 +36,11 @@ def test_textgcn_tokens_split_endings_and_marks() -> None:
     assert " ".join(textgcn_tokens(text)) == expected
 
 
+def test_sgc_tokens_leave_no_gap_for_what_they_take_out() -> None:
+    text = "From: J.Doe@Host.edu (Élan)\twon't pay $5 | 7!"
+    assert tokenizer("sgc")(text) == ["from", "jdoehostedu", "lanwont", "pay", "5", "7"]
+
+
 def test_whitespace_keeps_every_word() -> None:
     assert tokenizer("whitespace")(r" Is  it \? A ") == ["Is", "it", r"\?", "A"]
 

@@ -117,7 +117,51 @@ struct SparseProduct {
         });
     }
 
+    // Smallest and largest entry of every column over the rows of each part, zeros included: low and high
+    // (n_parts, n_columns), which hold infinities or the extremes of other rows before. The product is not kept.
+    template <class Report>
+    void extremes(Team& team, const int64_t* parts, int64_t n_parts, T* low, T* high, Report&& report) const {
+        struct Mine {
+            std::vector<T> sum, low, high;
+        };
+        const auto size = static_cast<size_t>(n_parts * n_columns);
+        std::vector<Mine> mine(static_cast<size_t>(team.size()));
+        for (int64_t done = 0; done < n_rows && !team.stopped(); done += kReport) {
+            const int64_t now = std::min(kReport, n_rows - done);
+            team.share(now, kFew, [&](int64_t first, int64_t last, int thread) {
+                Mine& own_part = mine[size_t(thread)];
+                if (own_part.sum.empty()) {
+                    own_part.sum.assign(size_t(n_columns), T(0));
+                    own_part.low.assign(low, low + size);
+                    own_part.high.assign(high, high + size);
+                }
+                T* sum = own_part.sum.data();
+                for (int64_t i = done + first; i < done + last; ++i) {
+                    inputs(i, [&](int64_t j, T factor) {
+                        for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h)
+                            sum[h_indices[h]] += factor * h_values[h];
+                    });
+                    T* least = own_part.low.data() + parts[i] * n_columns;
+                    T* most = own_part.high.data() + parts[i] * n_columns;
+                    for (int64_t c = 0; c < n_columns; ++c) {
+                        least[c] = std::min(least[c], sum[c]);
+                        most[c] = std::max(most[c], sum[c]);
+                        sum[c] = T(0);
+                    }
+                }
+            });
+            report(done + now, n_rows);
+        }
+        for (const Mine& each : mine) {
+            for (size_t at = 0; at < each.low.size(); ++at) {
+                low[at] = std::min(low[at], each.low[at]);
+                high[at] = std::max(high[at], each.high[at]);
+            }
+        }
+    }
+
     static constexpr int64_t kRows = 64;
+    static constexpr int64_t kFew = 8, kReport = 1024;
     static constexpr int64_t kAhead = 4;
 };
 

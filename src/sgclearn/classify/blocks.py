@@ -48,4 +48,6 @@ def _scaled(design: ScaledDesign, V: Array, middle: Middle, exact: bool) -> Arra
         return G
 
     product = normal_product(design.design, raw, shifted, exact=exact)
-    return np.asarray(factor * (product - np.outer(shift, sums)))
+    product -= np.outer(shift, sums)
+    product *= factor
+    return product

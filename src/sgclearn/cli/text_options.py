@@ -27,7 +27,7 @@ def text_option(text: str, panel: str, *names: str, **more: Any) -> Any:
 class Analyzer(StrEnum):
     """How a text is cut into words."""
 
-    words, textgcn, whitespace = "words", "textgcn", "whitespace"
+    words, textgcn, sgc, whitespace = "words", "textgcn", "sgc", "whitespace"
 
 
 class StopWords(StrEnum):

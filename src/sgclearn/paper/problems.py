@@ -88,12 +88,13 @@ def _node(name: str, data_dir: Path | None, redrawn: bool = False, **options: An
     return lambda seed: Problem.of(data)
 
 
-def _text(name: str, data_dir: Path | None, **options: Any) -> RunData:
+def _text(name: str, data_dir: Path | None, analyzer: str = "whitespace", **options: Any) -> RunData:
     from sgclearn.tasks.text import TextGraphBuilder, load_corpus
 
-    corpus = load_corpus(name, data_dir)
-    # The corpora are clean already: words stand between spaces, and no further one may be left out.
-    return text_problem(corpus, TextGraphBuilder(analyzer=str.split, **options).build(corpus.docs))
+    # The cleaned corpora have spaces between their words; any other analyzer is for the text as it was.
+    corpus = load_corpus(name, data_dir, cleaned=analyzer == "whitespace")
+    builder = TextGraphBuilder(analyzer=analyzer, **options)  # type: ignore[arg-type]
+    return text_problem(corpus, builder.build(corpus.docs))
 
 
 def text_problem(corpus: TextCorpus, text_graph: TextGraph) -> RunData:

@@ -79,3 +79,13 @@ class Engine(Protocol):
     def sparse_product(self, A: Any, B: Any) -> Any:
         """`A @ B` for two `csr_array`s, columns in any order."""
         ...
+
+    def product_extremes(
+        self, A: Any, B: Any, parts: NDArray[np.int64], n_parts: int, on_progress: OnProgress | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Smallest and largest entry of every column of `A @ B` over each part of its rows, (p, n) each.
+
+        A (m, k) and B (k, n) are `csr_array`s of one type; `parts` (m,) has no empty part. The product is never
+        held as a whole, dense or sparse.
+        """
+        ...

@@ -51,6 +51,24 @@ class NativeEngine:
         pieces = (A.indptr, A.indices, A.data.astype(dtype, copy=False), None, None, None, None)
         return _sparse_product(pieces, B.astype(dtype, copy=False), self.n_threads)
 
+    def product_extremes(
+        self, A: Any, B: Any, parts: NDArray[np.int64], n_parts: int, on_progress: OnProgress | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """See `Engine`; every thread holds one row."""
+        low = np.full((n_parts, B.shape[1]), np.inf, dtype=A.dtype)
+        high = -low
+        index = np.result_type(A.indices, B.indices)
+        pieces: list[Any] = []
+        for matrix in (A, B):
+            pieces += [
+                matrix.indptr.astype(index, copy=False),
+                matrix.indices.astype(index, copy=False),
+                matrix.data,
+            ]
+        compute = getattr(_kernel, f"product_extremes_{_suffix(A.dtype, index)}")
+        compute(*pieces, parts.astype(np.int64, copy=False), low, high, self.n_threads, on_progress)
+        return low, high
+
 
 class NativeWalk:
     """Scales, pattern and places as the kernel wants them; see `_native/hop.hpp` for the formula."""

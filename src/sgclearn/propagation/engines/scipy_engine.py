@@ -15,6 +15,8 @@ from sgclearn.propagation.neighbourhood import hop_blocks
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
+_BLOCK_BYTES = 64 * 2**20  # of dense rows that are looked at together
+
 
 class ScipyEngine:
     """`S` as a `csr_array`, one thread."""
@@ -32,6 +34,23 @@ class ScipyEngine:
     def sparse_product(self, A: Any, B: Any) -> Any:
         """`A @ B`, with unsorted rows: sorting would more than double the cost."""
         return A @ B
+
+    def product_extremes(
+        self, A: Any, B: Any, parts: NDArray[np.int64], n_parts: int, on_progress: OnProgress | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """See `Engine`; a few rows at a time are formed, dense."""
+        low = np.full((n_parts, B.shape[1]), np.inf, dtype=A.dtype)
+        high = -low
+        step = max(1, _BLOCK_BYTES // (A.dtype.itemsize * max(B.shape[1], 1)))
+        for start in range(0, A.shape[0], step):
+            rows, part_of = (A[start : start + step] @ B).toarray(), parts[start : start + step]
+            for part in np.unique(part_of):
+                mine = rows[part_of == part]
+                np.minimum(low[part], mine.min(axis=0), out=low[part])
+                np.maximum(high[part], mine.max(axis=0), out=high[part])
+            if on_progress is not None:
+                on_progress(start + len(rows), A.shape[0])
+        return low, high
 
 
 class ScipyWalk:

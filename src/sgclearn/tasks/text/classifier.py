@@ -175,7 +175,8 @@ class TextSGCClassifier(TextPrediction):
         has_words = np.diff(text_graph.graph.indptr[: text_graph.n_documents + 1]) > 0
         rows, codes = self._labels(y, known, has_words)
         hops = Hops(Operator(text_graph.graph), get_engine(self.engine))
-        design = DocumentDesign(hops, rows, self.n_hops)
+        learning = Hops(hops.operator, hops.engine, how.precision)
+        design = DocumentDesign(learning, rows, self.n_hops)
         self.memory_ = check_memory(design, len(self.classes_), self.recipe, self.memory_limit)
         folds, parts = self._parts(rows, codes, validation, chosen, text_graph.n_documents)
         weights = class_weight_factors(self.class_weight, self.classes_, codes, np.ones(len(rows)))

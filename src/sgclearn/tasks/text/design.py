@@ -10,25 +10,29 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sgclearn.classify.scaling import Scaling
 from sgclearn.operators import Operator
 from sgclearn.propagation.design import Design, column_ranges
-from sgclearn.propagation.engines import Engine
+from sgclearn.propagation.engines import Engine, Walk
 
 Array = NDArray[np.float64]
 OnProgress = Callable[[int, int], None]
 
 
 class Hops:
-    """`S^k V` for all nodes of a graph. Cost: O(k nnz(A) C)."""
+    """`S^k V` for all nodes of a graph, in float32 or float64. Cost: O(k nnz(A) C)."""
 
-    def __init__(self, operator: Operator, engine: Engine) -> None:
-        self.operator, self.engine = operator, engine
+    def __init__(self, operator: Operator, engine: Engine, dtype: DTypeLike = np.float64) -> None:
+        self.operator, self.engine, self.dtype = operator, engine, np.dtype(dtype)
         self.everything = np.arange(operator.n_nodes)
-        self.walk = engine.walk(operator, [self.everything] * 2, self.everything, np.float64)
+        self.walk = self.between([self.everything] * 2)
+
+    def between(self, sets: list[NDArray[np.intp]]) -> Walk:
+        """The walk over these sets of nodes, to the first of them."""
+        return self.engine.walk(self.operator, sets, sets[0], self.dtype)
 
     def __call__(self, V: Array, hops: int = 1) -> Array:
         """`S^hops V` (n, C)."""
@@ -53,16 +57,15 @@ class DocumentDesign:
         self.hops, self.documents, self.n_hops = hops, documents, n_hops
         self.shape: tuple[int, int] = (len(documents), len(hops.everything))
         # Sets that are all nodes need no copy of the graph, which the exact neighbourhoods would.
-        sets = [documents, *[hops.everything] * n_hops]
-        self.walk = hops.engine.walk(hops.operator, sets, documents, np.float64)
+        self.walk = hops.between([documents, *[hops.everything] * n_hops])
 
     def matmul(self, V: Array) -> Array:
         """`Z @ V`."""
-        return np.asarray(self.walk.forward(V, _power(self.n_hops)))
+        return np.asarray(self.walk.forward(V, _power(self.n_hops)), dtype=np.float64)
 
     def rmatmul(self, G: Array) -> Array:
         """`Z.T @ G`."""
-        return self.walk.backward(G, _power(self.n_hops))
+        return np.asarray(self.walk.backward(G, _power(self.n_hops)), dtype=np.float64)
 
     def rows(self, batch: NDArray[np.intp]) -> Array:
         """`Z[batch]`, dense."""
@@ -76,7 +79,7 @@ class DocumentDesign:
         Cost: O(nnz(S[documents]) n) in all, for two hops.
         """
         hops = self.hops
-        last = hops.engine.walk(hops.operator, [self.documents, hops.everything], self.documents, np.float64)
+        last = hops.between([self.documents, hops.everything])
         for start, stop in column_ranges(sum(self.shape), self.shape[1]):
             columns = np.arange(start, stop)
             if self.n_hops == 1:
@@ -124,6 +127,12 @@ def extremes(
         Z, if it was to be kept.
     """
     m, n = design.shape
+    hops = design.hops
+    if design.n_hops == 2 and not keep:
+        # Most words have few neighbours: the rows of S are short, and a row of the square is a sum of them.
+        last, first = (hops.operator.rows(nodes, hops.dtype) for nodes in (design.documents, hops.everything))
+        found = hops.engine.product_extremes(last, first, parts, int(parts.max()) + 1, on_progress)
+        return found[0].astype(np.float64), found[1].astype(np.float64), None
     order = np.argsort(parts, kind="stable")
     starts = np.searchsorted(parts[order], np.arange(int(parts.max()) + 1))
     low, high = np.empty((len(starts), n)), np.empty((len(starts), n))
@@ -140,8 +149,8 @@ def extremes(
     return low, high, kept
 
 
-def minmax(low: Array, high: Array) -> Scaling:
+def minmax(low: Array, high: Array, precision: np.dtype[Any]) -> Scaling:
     """`(z - low) / (high - low)`; a column that is constant up to rounding gets factor 0."""
     spread = high - low
-    constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(low)
+    constant = spread <= 10 * float(np.finfo(precision).eps) * np.abs(low)
     return Scaling(low, np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant))

@@ -12,7 +12,7 @@ from sgclearn.errors import InputError, InputTypeError
 from sgclearn.tables.messages import counted
 
 Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
-Analyzer: TypeAlias = Literal["words", "textgcn", "whitespace"] | Tokenizer
+Analyzer: TypeAlias = Literal["words", "textgcn", "sgc", "whitespace"] | Tokenizer
 StopWords: TypeAlias = Literal["english", "textgcn"] | Iterable[str] | None
 
 _WORD = re.compile(r"\b\w\w+\b")
@@ -24,6 +24,9 @@ _ENDING = re.compile(r"(n't|'(?:s|ve|re|d|ll))")
 _MARK = re.compile(r"([,!])")
 # The original writes a backslash before these three, and so do the cleaned corpora that people compare with.
 _BRACKET = re.compile(r"([()?])")
+
+# The cleaning of the paper's own text experiments.
+_NO_LETTER = re.compile(r"[^A-Za-z0-9 ]")
 
 # What the cleaned corpora of TextGCN leave out: NLTK's English list of 2018, 179 entries.
 _TEXTGCN_STOP_WORDS = """
@@ -66,7 +69,26 @@ def textgcn_tokens(text: str) -> list[str]:
     return text.lower().split()
 
 
-_NAMED: dict[str, Tokenizer] = {"words": word_tokens, "textgcn": textgcn_tokens, "whitespace": str.split}
+def sgc_tokens(text: str) -> list[str]:
+    """Words as the public code of the paper cleans them: letters, digits and spaces stay, the rest is taken out.
+
+    Nothing takes the place of what is left out, so that an address becomes one word. On mail and news that tells
+    writers and hosts apart, and is worth a point of accuracy on 20NG.
+
+    Examples
+    --------
+    >>> sgc_tokens("From: dean@news.att.com - isn't it?")
+    ['from', 'deannewsattcom', 'isnt', 'it']
+    """
+    return _NO_LETTER.sub("", text).lower().split()
+
+
+_NAMED: dict[str, Tokenizer] = {
+    "words": word_tokens,
+    "textgcn": textgcn_tokens,
+    "sgc": sgc_tokens,
+    "whitespace": str.split,
+}
 
 
 def tokenizer(analyzer: Analyzer) -> Tokenizer:
@@ -81,7 +103,7 @@ def tokenizer(analyzer: Analyzer) -> Tokenizer:
         return analyzer
     if not isinstance(analyzer, str) or analyzer not in _NAMED:
         raise InputError(
-            "analyzer must be 'words', 'textgcn', 'whitespace' or a function from a text to its words: got "
+            f"analyzer must be {', '.join(map(repr, _NAMED))} or a function from a text to its words: got "
             f"{analyzer!r}."
         )
     return _NAMED[analyzer]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,11 @@ class HowToSolve:
             )
         self.settings(0.0)
 
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of walks over the graph: the recipe of the paper is one of float32, the optimum needs float64."""
+        return np.dtype(np.float32 if self.recipe == "paper" else np.float64)
+
     def settings(self, least_tol: float) -> SolverSettings:
         """For the exact optimum, found no more precisely than `least_tol`."""
         tol = max(self.tol, least_tol) if isinstance(self.tol, float) else self.tol
@@ -89,7 +95,7 @@ class LabelledDocuments:
         how: HowToSolve,
         on_progress: OnProgress | None = None,
     ) -> None:
-        self.weights, self.parts, self.how = weights, parts, how
+        self.weights, self.parts, self.how, self.precision = weights, parts, how, design.hops.dtype
         self.link: type[Link] = Sigmoid if n_classes == 2 else Softmax
         self.Y = codes[:, None].astype(np.float64) if n_classes == 2 else one_hot(codes, n_classes)
         self.low, self.high, Z = extremes(design, parts, is_explicit(design), on_progress)
@@ -100,7 +106,7 @@ class LabelledDocuments:
     ) -> Problem:
         """The problem of all documents but those of one part, scaled by their own extremes."""
         others = [part for part in range(len(self.low)) if part != without]
-        scaling = minmax(self.low[others].min(axis=0), self.high[others].max(axis=0))
+        scaling = minmax(self.low[others].min(axis=0), self.high[others].max(axis=0), self.precision)
         used = np.flatnonzero(self.parts != without) if without is not None else np.arange(len(self.parts))
         design = self.design if without is None else self.design.subset(used)
         return Problem(design, scaling, self.Y[used], self.weights[used], self.link, self.how, decays, search)
@@ -157,7 +163,8 @@ class Problem:
             objective = Objective(
                 prepared.samples, prepared.Y, prepared.sample_weight, prepared.link, decay, intercept=False
             )
-            return minimize_lbfgs_steps(objective, self._start(objective.shape), on_iteration=on_iteration)
+            start = self._start(objective.shape)
+            return minimize_lbfgs_steps(objective, start, dtype=self.how.precision, on_iteration=on_iteration)
 
     def _start(self, shape: tuple[int, int]) -> Array:
         """Xavier's start over the columns that are not constant; the others have no weight."""
@@ -215,6 +222,8 @@ def check_memory(design: DocumentDesign, n_classes: int, recipe: str, limit: int
     needed = graph.n_stored * entry + vectors + rows
     if design.hops.engine.prices.builds_values:
         needed += 3 * graph.n_stored * entry
+    elif design.n_hops == 2:
+        needed += 2 * graph.n_stored * entry  # S, while the columns are scaled
     if is_explicit(design):
         needed += 4 * 8 * m * n
     allowed = memory_limit_bytes(limit)
