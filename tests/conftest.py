@@ -13,6 +13,12 @@ settings.register_profile("sgclearn", deadline=None, suppress_health_check=[Heal
 settings.load_profile("sgclearn")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What somebody has fetched on this machine is not seen by the tests."""
+    os.environ["SGCLEARN_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Folder of real data, named by SGCLEARN_DATA; the test is skipped where there is none."""

