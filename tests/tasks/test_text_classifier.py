@@ -277,6 +277,32 @@ def test_weight_decay_is_chosen_on_folds(news: Any) -> None:
     assert TextSGCClassifier(cv=2).fit(news.docs, y).weight_decay_ in np.logspace(-6, 0, 13).round(9)
 
 
+def test_search_ends_when_it_only_gets_worse() -> None:
+    better, worse, as_good = (0.9, 0.3), (0.8, 0.4), (0.9, 0.31)
+    assert not training._is_over([worse, worse, better], 3)
+    assert not training._is_over([better, worse, worse], 3)
+    assert training._is_over([worse, better, worse, as_good, worse], 3)
+    assert not training._is_over([better, worse, (0.91, 0.4), worse], 3)
+    assert not training._is_over([better, worse, (0.8, 0.29), worse], 3)
+
+
+def test_default_search_leaves_out_what_no_part_needs(news: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = iter((5, 4))
+    seen: list[int | None] = []
+
+    def validate(
+        self: Any, part: int, decays: Any, on_step: Any, patience: int | None
+    ) -> list[tuple[float, float]]:
+        seen.append(patience)
+        return [(0.5 + 0.1 * k, 1.0) for k in range(next(lengths))]
+
+    monkeypatch.setattr(training.LabelledDocuments, "validate", validate)
+    model = TextSGCClassifier(cv=2).fit(news.docs, news.labels(*ALL))
+    assert seen == [3, 3]
+    assert [trial["weight_decay"] for trial in model.cv_results_] == [1.0, 0.316, 0.1, 0.0316]
+    assert model.weight_decay_ == 0.0316
+
+
 def test_validation_scores_are_those_of_a_fit_without_these_documents(news: Any) -> None:
     y = np.array(news.labels(*ALL))
     validation = np.flatnonzero(y != "")[::3]

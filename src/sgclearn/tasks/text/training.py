@@ -112,8 +112,14 @@ class LabelledDocuments:
         design = self.design if without is None else self.design.subset(used)
         return Problem(design, scaling, self.Y[used], self.weights[used], self.link, self.how, decays, search)
 
-    def validate(self, part: int, decays: Sequence[float], on_step: OnProgress) -> list[tuple[float, float]]:
-        """Accuracy and log-loss on one part of the model of the others, for every weight decay, largest first."""
+    def validate(
+        self, part: int, decays: Sequence[float], on_step: OnProgress, patience: int | None = None
+    ) -> list[tuple[float, float]]:
+        """Accuracy and log-loss on one part of the model of the others, for every weight decay, largest first.
+
+        With `patience` the path ends after so many values in a row that were worse in both: what follows is the
+        slowest part of it, and learns the other documents by heart.
+        """
         problem = self.problem(part, decays, search=True)
         held_out = np.flatnonzero(self.parts == part)
         view = problem.prepared.view(ScaledDesign(self.design.subset(held_out), problem.scaling))
@@ -125,8 +131,20 @@ class LabelledDocuments:
             loss = float(self.link.losses(logits, Y).mean())
             right = (logits > 0) == (Y > 0) if Y.shape[1] == 1 else logits.argmax(axis=1) == Y.argmax(axis=1)
             scores.append((float(right.mean()), loss))
+            if patience is not None and _is_over(scores, patience):
+                on_step(len(decays), len(decays))
+                break
             on_step(done, len(decays))
         return scores
+
+
+def _is_over(scores: list[tuple[float, float]], patience: int) -> bool:
+    """Whether the last values are all less accurate, or as accurate, and less sure than one before."""
+    before, last = scores[:-patience], scores[-patience:]
+    if not before:
+        return False
+    most, least = max(accuracy for accuracy, _ in before), min(loss for _, loss in before)
+    return all(accuracy <= most and loss > least for accuracy, loss in last)
 
 
 class Problem:
@@ -187,8 +205,12 @@ def choose_decay(
     decays: Sequence[float],
     n_hops: int,
     on_step: OnProgress,
+    patience: int | None = None,
 ) -> list[Trial]:
-    """Every weight decay judged on the parts in `folds`, each left out in turn. One part is held at a time."""
+    """Every weight decay judged on the parts in `folds`, each left out in turn. One part is held at a time.
+
+    Values that `patience` keeps from being tried on some part are left out; see `LabelledDocuments.validate`.
+    """
     decays = sorted(decays, reverse=True)
     total = len(folds) * len(decays)
     found: list[list[tuple[float, float]]] = []
@@ -197,12 +219,13 @@ def choose_decay(
         on_step(len(found) * len(decays) + done, total)
 
     for fold in folds:
-        found.append(documents.validate(fold, decays, step))
-    scores = np.array(found)  # (folds, decays, 2)
+        found.append(documents.validate(fold, decays, step, patience))
+    tried = min(map(len, found))
+    scores = np.array([of_fold[:tried] for of_fold in found])  # (folds, decays, 2)
     means, deviations = scores.mean(axis=0), scores.std(axis=0)
     return [
         Trial("sym", 1.0, n_hops, None, decay, float(mean[0]), float(std[0]), float(mean[1]))
-        for decay, mean, std in zip(decays, means, deviations, strict=True)
+        for decay, mean, std in zip(decays, means, deviations, strict=False)
     ]
 
 
