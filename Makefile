@@ -39,7 +39,7 @@ test-slow: $(STAMPS)/test  ## the tests that take longer than a minute each
 # The tests of the kernel with AddressSanitizer and UndefinedBehaviorSanitizer, those of its threads with
 # ThreadSanitizer. Python itself is not built with them, so their runtime has to be loaded before it.
 SANITIZED = SGCLEARN_TEST_KERNEL=$$(ls $$PWD/build/sanitize-$(1)/_kernel*.so) OPENBLAS_NUM_THREADS=1 \
-	$(BIN)/python -m pytest -q -p sanitized_kernel -p no:cacheprovider tests/propagation/test_engines.py
+	$(BIN)/python -m pytest -q -p sanitized_kernel -p no:cacheprovider tests/propagation/test_engines.py tests/propagation/test_native_rows.py tests/classify/test_small.py
 sanitize: $(STAMPS)/test $(STAMPS)/native  ## the kernel's tests under the address, undefined-behaviour and thread sanitizers
 	@for kind in address,undefined thread; do \
 	  build=build/sanitize-$${kind%%,*}; \

@@ -12,6 +12,7 @@ from sgclearn.classify.loss import Objective, Sigmoid, Softmax
 from sgclearn.classify.rowspace import row_space
 from sgclearn.classify.scaling import ScaledDesign, fit_scaling
 from sgclearn.classify.solvers import minimize_adam, minimize_lbfgs, minimize_sgd, torch_linear_start
+from sgclearn.classify.solvers.newton import _search, evaluate
 from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError
 from sgclearn.propagation.design import ExplicitDesign
@@ -257,3 +258,35 @@ def test_lbfgs_without_weight_decay_survives_flat_directions() -> None:
     result = minimize_lbfgs(objective, newton_first=True)
     assert result.converged
     assert not result.W[3].any()
+
+
+class Flattening:
+    """`2 + 1.7 exp(-20 x)`: steep at zero, flat where a full step along its slope ends."""
+
+    def value_and_gradient(self, W):
+        descent = 1.7 * np.exp(-20.0 * W)
+        return 2.0 + float(descent[0, 0]), -20.0 * descent, W
+
+
+def test_newton_shortens_a_step_that_keeps_little_of_its_promise_even_where_it_ends_flat() -> None:
+    # Samples of many columns: a full first step would end where every class is certain and nothing bends any more.
+    start = evaluate(Flattening(), np.zeros((1, 1)))
+    end = _search(Flattening(), start, np.ones((1, 1)))
+    assert 0.05 < end.W[0, 0] < 0.3
+
+
+def test_hessian_products_of_float32_samples_have_no_negative_curvature_where_a_class_is_certain() -> None:
+    rng = np.random.default_rng(151)
+    Z = rng.normal(size=(500, 30)).astype(np.float32)
+    codes = rng.integers(9, size=500)
+    problem = Objective(ExplicitDesign(Z), one_hot(codes, 9), np.ones(500), Softmax, 0.0, True, False)
+    W = 8.0 * rng.normal(
+        size=problem.shape
+    )  # logits of some forty: probabilities that float32 takes for 0 or 1
+    hessian = problem.hessian(problem.value_and_gradient(W)[2])
+    bias = np.zeros(problem.shape)
+    for _ in range(20):
+        bias[-1] = rng.normal(size=9)
+        assert np.vdot(bias, hessian(bias)) > 0
+    bias[-1] = 1.0
+    assert abs(np.vdot(bias, hessian(bias))) < 1e-12  # the same for every class: nothing changes

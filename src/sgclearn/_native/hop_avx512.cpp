@@ -1,6 +1,15 @@
 // The kernels for avx512; the flags are in CMakeLists.txt.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
 #include "hop.hpp"
+#include "small.hpp"
 
 namespace sgc::avx512 {
 #include "hop_kernel.inc"
+#include "small_kernel.inc"
 }  // namespace sgc::avx512

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "hop.hpp"
+#include "small.hpp"
 
 namespace sgc {
 
@@ -12,6 +13,9 @@ namespace sgc {
     HopKernel<T, I> choose(bool weighted, int lines); \
     template <class I> \
     GatherKernel<I> choose_gather(); \
+    SmallKernels choose_small(); \
+    template <class T, class I> \
+    RowKernels<T, I> choose_rows(); \
     }
 SGC_DECLARE(baseline)
 #ifdef SGC_X86
@@ -67,10 +71,31 @@ GatherKernel<I> gather_kernel() {
     return baseline::choose_gather<I>();
 }
 
+SmallKernels small_kernels() {
+#ifdef SGC_X86
+    if (level() == Level::avx512) return avx512::choose_small();
+    if (level() == Level::avx2) return avx2::choose_small();
+#endif
+    return baseline::choose_small();
+}
+
+template <class T, class I>
+RowKernels<T, I> row_kernels() {
+#ifdef SGC_X86
+    if (level() == Level::avx512) return avx512::choose_rows<T, I>();
+    if (level() == Level::avx2) return avx2::choose_rows<T, I>();
+#endif
+    return baseline::choose_rows<T, I>();
+}
+
 template HopKernel<float, int32_t> hop_kernel<float, int32_t>(bool, int);
 template HopKernel<float, int64_t> hop_kernel<float, int64_t>(bool, int);
 template HopKernel<double, int32_t> hop_kernel<double, int32_t>(bool, int);
 template HopKernel<double, int64_t> hop_kernel<double, int64_t>(bool, int);
+template RowKernels<float, int32_t> row_kernels<float, int32_t>();
+template RowKernels<float, int64_t> row_kernels<float, int64_t>();
+template RowKernels<double, int32_t> row_kernels<double, int32_t>();
+template RowKernels<double, int64_t> row_kernels<double, int64_t>();
 template GatherKernel<int32_t> gather_kernel<int32_t>();
 template GatherKernel<int64_t> gather_kernel<int64_t>();
 

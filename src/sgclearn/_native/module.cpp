@@ -1,49 +1,14 @@
 // The Python side of the kernels: arrays in, arrays out. The callers in propagation/engines/native.py have
 // checked every shape; here only types are.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "binding.hpp"
 #include "product.hpp"
 #include "propagate.hpp"
-
-namespace nb = nanobind;
+#include "small_module.hpp"
 
 namespace {
-
-template <class V>
-using Array1 = nb::ndarray<const V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class V>
-using Maybe1 = std::optional<Array1<V>>;
-
-template <class V>
-const V* data_or_null(const Maybe1<V>& array) {
-    return array ? array->data() : nullptr;
-}
-
-// Ctrl-C, seen by the thread that called; the exception is raised when the team has come to rest.
-bool interrupted() {
-    nb::gil_scoped_acquire gil;
-    return PyErr_CheckSignals() != 0;
-}
-
-// Runs without the lock of the interpreter; rethrows what a signal or the callback has raised.
-template <class Body>
-void without_gil(int n_threads, Body&& body) {
-    {
-        nb::gil_scoped_release released;
-        sgc::Team team(n_threads, interrupted);
-        body(team);
-    }
-    if (PyErr_Occurred()) throw nb::python_error();
-}
 
 std::function<void(int64_t, int64_t)> reporter(sgc::Team& team, const nb::object& callback) {
     return [&team, &callback](int64_t done, int64_t of) {
@@ -145,6 +110,20 @@ void bind(nb::module_& m, const std::string& suffix) {
                   product.fill(team, out_indptr.data(), out_indices.data(), out_values.data());
               });
           });
+    using Parts = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+    m.def(("product_extremes_" + suffix).c_str(),
+          [](Array1<I> indptr, Array1<I> indices, Array1<T> weights, Array1<I> h_indptr, Array1<I> h_indices,
+             Array1<T> h_values, Array1<int64_t> parts, Parts low, Parts high, int n_threads, nb::object on_progress) {
+              const auto product = product_of<T, I>(indptr, indices, weights, {}, {}, {}, {}, h_indptr, h_indices,
+                                                    h_values, int64_t(low.shape(1)));
+              without_gil(n_threads, [&](sgc::Team& team) {
+                  product.extremes(team, parts.data(), int64_t(low.shape(0)), low.data(), high.data(),
+                                   reporter(team, on_progress));
+              });
+          },
+          nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(),
+          nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(),
+          nb::arg().noconvert(), nb::arg(), nb::arg().none());
 }
 
 template <class I>
@@ -175,6 +154,13 @@ NB_MODULE(_kernel, m) {
     bind<float, int64_t>(m, "f32_i64");
     bind<double, int32_t>(m, "f64_i32");
     bind<double, int64_t>(m, "f64_i64");
+    bind_rows<float, int32_t>(m, "f32_i32");
+    bind_rows<float, int64_t>(m, "f32_i64");
+    bind_rows<double, int32_t>(m, "f64_i32");
+    bind_rows<double, int64_t>(m, "f64_i64");
+    bind_pattern<int32_t>(m, "i32");
+    bind_pattern<int64_t>(m, "i64");
+    bind_small(m);
     m.def("gather_probe_i32", &gather_probe<int32_t>);
     m.def("gather_probe_i64", &gather_probe<int64_t>);
 }

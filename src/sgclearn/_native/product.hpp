@@ -9,37 +9,43 @@
 
 namespace sgc {
 
-// A set of columns as bits on two levels, so that it is read in order without sorting and emptied while read.
+// A set of columns as bits, so that it is read in order without sorting and emptied while read. Few columns among
+// very many have a second level of bits above, which says where to look.
 class Columns {
   public:
-    void reserve(int64_t n) {
+    void reserve(int64_t n, bool few = true) {
         if (!bits_.empty()) return;
         bits_.assign(size_t(n / 64 + 1), 0);
-        words_.assign(bits_.size() / 64 + 1, 0);
+        if (few) words_.assign(bits_.size() / 64 + 1, 0);
     }
 
+    template <bool few = true>
     void add(int64_t column) {
         bits_[size_t(column >> 6)] |= uint64_t(1) << (column & 63);
-        words_[size_t(column >> 12)] |= uint64_t(1) << ((column >> 6) & 63);
+        if (few) words_[size_t(column >> 12)] |= uint64_t(1) << ((column >> 6) & 63);
     }
 
-    // Visits the columns in ascending order; returns how many there were and leaves none.
-    template <class Visit>
-    int64_t take(Visit&& visit) {
-        int64_t found = 0;
+    // Visits the columns in ascending order and leaves none.
+    template <bool few = true, class Visit>
+    void take(Visit&& visit) {
+        if (!few) {
+            for (size_t at = 0; at < bits_.size(); ++at) take_word(at, visit);
+            return;
+        }
         for (size_t w = 0; w < words_.size(); ++w) {
-            for (uint64_t words = words_[w]; words; words &= words - 1) {
-                const size_t at = (w << 6) + size_t(__builtin_ctzll(words));
-                for (uint64_t bits = bits_[at]; bits; bits &= bits - 1, ++found)
-                    visit(int64_t(at << 6) + __builtin_ctzll(bits));
-                bits_[at] = 0;
-            }
+            for (uint64_t words = words_[w]; words; words &= words - 1)
+                take_word((w << 6) + size_t(__builtin_ctzll(words)), visit);
             words_[w] = 0;
         }
-        return found;
     }
 
   private:
+    template <class Visit>
+    void take_word(size_t at, Visit&& visit) {
+        for (uint64_t bits = bits_[at]; bits; bits &= bits - 1) visit(int64_t(at << 6) + __builtin_ctzll(bits));
+        bits_[at] = 0;
+    }
+
     std::vector<uint64_t> bits_, words_;
 };
 
@@ -76,42 +82,57 @@ struct SparseProduct {
 
     // First pass: entries in every row of the result, written to counts[i].
     void count(Team& team, int64_t* counts) const {
-        std::vector<Columns> seen(static_cast<size_t>(team.size()));
+        std::vector<std::vector<I>> seen(static_cast<size_t>(team.size()));  // by which row a column was seen last
         team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
-            Columns& columns = seen[size_t(thread)];
-            columns.reserve(n_columns);
+            auto& mine = seen[size_t(thread)];
+            if (mine.empty()) mine.assign(size_t(n_columns), I(-1));
+            I* by = mine.data();
             for (int64_t i = first; i < last; ++i) {
+                int64_t found = 0;
                 inputs(i, [&](int64_t j, T) {
-                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) columns.add(int64_t(h_indices[h]));
+                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) {
+                        found += by[h_indices[h]] != I(i);  // no branch: whether it is new cannot be foreseen
+                        by[h_indices[h]] = I(i);
+                    }
                 });
-                counts[i] = columns.take([](int64_t) {});
+                counts[i] = found;
             }
         });
     }
 
     // Second pass: the entries, columns ascending in every row. `out_indptr` holds the counts added up.
     void fill(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
+        const bool few = out_indptr[n_rows] / std::max<int64_t>(n_rows, 1) < n_columns / 1024;
+        if (few)
+            fill_rows<true>(team, out_indptr, out_indices, out_values);
+        else
+            fill_rows<false>(team, out_indptr, out_indices, out_values);
+    }
+
+    template <bool few>
+    void fill_rows(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
         std::vector<Columns> seen(static_cast<size_t>(team.size()));
         std::vector<std::vector<T>> sums(static_cast<size_t>(team.size()));
         team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
             Columns& columns = seen[size_t(thread)];
-            columns.reserve(n_columns);
-            auto& sum = sums[size_t(thread)];  // zero wherever no row is at work
-            if (sum.empty()) sum.assign(size_t(n_columns), T(0));
+            columns.reserve(n_columns, few);
+            auto& mine = sums[size_t(thread)];  // zero wherever no row is at work
+            if (mine.empty()) mine.assign(size_t(n_columns), T(0));
+            T* sum = mine.data();
             for (int64_t i = first; i < last; ++i) {
                 inputs(i, [&](int64_t j, T factor) {
                     for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) {
                         const int64_t column = int64_t(h_indices[h]);
-                        columns.add(column);
-                        sum[size_t(column)] += factor * h_values[h];
+                        columns.template add<few>(column);
+                        sum[column] += factor * h_values[h];
                     }
                 });
                 I* to = out_indices + out_indptr[i];
                 T* values = out_values + out_indptr[i];
-                columns.take([&](int64_t column) {
+                columns.template take<few>([&](int64_t column) {
                     *to++ = I(column);
-                    *values++ = sum[size_t(column)];
-                    sum[size_t(column)] = T(0);
+                    *values++ = sum[column];
+                    sum[column] = T(0);
                 });
             }
         });

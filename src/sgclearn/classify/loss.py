@@ -16,8 +16,9 @@ for the sigmoid link (one yes/no question a class) `P = 1 / (1 + exp(-L))`, `l =
 and `K_P(Q) = P * (1 - P) * Q`. Both are convex; with `a > 0` in every row the minimiser is unique.
 
 Precision: values, gradients, parameters and every sum over samples are float64, whatever the samples are. Hessian
-products with float32 samples are float32 (their sums over blocks of samples float64): they only shape a step, whose
-end is judged by the next gradient.
+products multiply float32 samples in float32 (their sums over blocks of samples are float64): they only shape a step,
+whose end is judged by the next gradient. `K_P` is float64 even there: where a class is almost certain its curvature is
+a difference of nearly equal numbers.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from sgclearn.classify.blocks import normal_product
 from sgclearn.classify.scaling import unscaled
+from sgclearn.classify.small import SmallSamples
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
@@ -180,13 +182,14 @@ class Objective:
             self.decay[-1] = 0.0
         base = unscaled(design)
         self.is_narrow = isinstance(base, ExplicitDesign) and base.is_narrow
-        # The precision of Hessian products; their weights and probabilities follow.
-        self._dtype = np.dtype(np.float32 if self.is_narrow else np.float64)
         # Samples in memory without a bias beside them, as `rowspace` makes them.
         self._small: Array | None = None
         if isinstance(design, ExplicitDesign) and not (design.is_sparse or design.is_blocked or intercept):
             self._small = design.Z
-        self._ones = np.ones((Y.shape[1], 1), dtype=self._dtype)
+        self.native: SmallSamples | None = None
+        if self._small is not None and SmallSamples.suits(self._small, Y.shape[1]):
+            self.native = SmallSamples(self._small, Y, self.weights, self.decay)
+        self._ones = np.ones((Y.shape[1], 1))
         # Few enough parameters for a Newton step by elimination, and none without curvature.
         few = self.shape[0] * self.shape[1] <= _FEW_PARAMETERS and weight_decay > 0
         self.is_tiny = self._small is not None and few
@@ -194,6 +197,8 @@ class Objective:
     def value_and_gradient(self, W: Array) -> tuple[float, Array, NDArray[Any]]:
         """`f`, its gradient (d + 1, C), and P (m, C), which the Hessian product needs."""
         P: NDArray[Any]
+        if self.native is not None and self.link is Softmax:
+            return self.native.softmax(W)
         if self._small is not None:
             value, P, R = self._residuals(_WHOLE, self._small @ W)
             gradient: Array = self._small.T @ R
@@ -212,7 +217,7 @@ class Objective:
         return float(losses @ weights[:, 0]), P, R
 
     def _by_blocks(self, W: Array) -> tuple[float, NDArray[Any], Array]:
-        P = np.empty(self.Y.shape, dtype=self._dtype)
+        P = np.empty(self.Y.shape)
         value, sums = 0.0, np.zeros(self.shape[1])
 
         def residuals(part: slice, L: Array) -> Array:
@@ -227,24 +232,21 @@ class Objective:
 
     def hessian(self, P: NDArray[Any]) -> Callable[[Array], Array]:
         """`U -> H U` (d + 1, C) at the point whose probabilities are P."""
-        A, B = self.link.curvature(P, self.weights.astype(P.dtype, copy=False))
+        A, B = self.link.curvature(P, self.weights)
         if self._small is not None:
             return self._small_hessian(self._small, A, B)
 
         def product(U: Array) -> Array:
             sums = np.zeros(self.shape[1])
-            last = U[-1].astype(P.dtype, copy=False)
 
             def curved(part: slice, Q: NDArray[Any]) -> NDArray[Any]:
                 nonlocal sums
-                if self.intercept:
-                    Q = Q + last
-                G = A[part] * Q
+                G = A[part] * (Q + U[-1] if self.intercept else Q)
                 if B is not None:
                     G -= B[part] * (G @ self._ones)
                 if self.intercept:
-                    sums = sums + G.sum(axis=0, dtype=np.float64)
-                return np.asarray(G)
+                    sums = sums + G.sum(axis=0)
+                return np.asarray(G, dtype=Q.dtype)
 
             pulled = normal_product(self.design, U[: self.n_columns], curved, exact=False)
             bordered = self._bordered(pulled, sums)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sgclearn._native import load_kernel
 from sgclearn.classify.scaling import unscaled, used_columns
 from sgclearn.propagation.costs import row_space_pays
 from sgclearn.propagation.design import Design, ExplicitDesign
@@ -29,6 +30,7 @@ Array = NDArray[np.float64]
 # Rounding in the Gram matrix bends the gradient by eps / (s / s_max): 2e-11 here, under the finest tolerance.
 _BLURRED = 1e-5
 _FEW_COLUMNS, _FEW_ENTRIES = 256, 2**18  # samples that may be copied into other coordinates
+_FEW_SAMPLES = 1024  # whose Gram matrix may be held twice
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,21 @@ def principal_columns(design: Design, weights: Array, bordered: bool) -> RowSpac
 
 def _gram(design: Design, bordered: bool) -> Array:
     """`Z Z^T` (m, m), one more everywhere with a column of ones; sparse samples in dense blocks of columns."""
-    gram = np.full((design.shape[0], design.shape[0]), float(bordered))
+    n_samples = design.shape[0]
+    kernel = load_kernel()
+    if (
+        kernel is not None
+        and n_samples <= _FEW_SAMPLES
+        and isinstance(design, ExplicitDesign)
+        and design.is_sparse
+    ):
+        Z = design.Z if design.Z.has_sorted_indices else design.Z.sorted_indices()
+        gram = np.empty((n_samples, n_samples))
+        multiply = kernel.gram_f64_i32 if Z.indices.dtype == np.int32 else kernel.gram_f64_i64
+        multiply(Z.indptr, Z.indices, Z.data, Z.shape[1], gram)
+        gram += bordered
+        return gram
+    gram = np.full((n_samples, n_samples), float(bordered))
     for _, _, block in design.column_blocks():
         gram += block @ block.T
     return gram
@@ -140,11 +156,13 @@ def _blurred_directions(
     if not combinations.shape[1] or not largest:
         return np.zeros((design.shape[1] + bordered, 0))
     directions = _pull_back(design, combinations, bordered)
+    eps = max(design.shape) * np.finfo(np.float64).eps
+    if np.linalg.norm(directions) <= eps * largest:  # samples that are equal, or combinations of others
+        return np.zeros((len(directions), 0))
     for _ in range(2):  # twice is enough
         inside = sharp.T @ _forward(design, directions, bordered)
         directions = directions - _pull_back(design, sharp @ inside, bordered)
     left, values, _ = np.linalg.svd(directions, full_matrices=False)
-    eps = max(design.shape) * np.finfo(np.float64).eps
     return np.asarray(left[:, values > eps * largest])
 
 

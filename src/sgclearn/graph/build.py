@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from sgclearn._native import load_kernel
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.tables.messages import RowError, counted
 
@@ -258,14 +259,21 @@ def _rows(keys: NDArray[np.int64], weights: NDArray[np.float64] | None, n_nodes:
     return Rows(indptr, indices, None if weights is None else upper.data)
 
 
-def check_rows(rows: Rows, directed: bool) -> Rows:
-    """Check rows that come from outside, entry by entry, and give them in their canonical types."""
+def check_rows(rows: Rows, directed: bool) -> tuple[Rows, NDArray[np.intp] | None]:
+    """Check rows that come from outside, entry by entry, and give them in their canonical types.
+
+    Also the nodes with an edge to themselves, where the check comes by them.
+    """
     n_nodes, n_stored = len(rows.indptr) - 1, len(rows.indices)
     indptr, indices = np.asarray(rows.indptr), np.asarray(rows.indices)
     if n_nodes < 0 or indptr[0] != 0 or indptr[-1] != n_stored or (np.diff(indptr) < 0).any():
         raise InputError(
             f"indptr must rise from 0 to the number of entries, {n_stored:,}; use Graph.from_scipy."
         )
+    looped = _canonical_loops(indptr, indices, rows.weights, directed)
+    if looped is not None:
+        dtype = index_dtype(n_nodes, n_stored)
+        return Rows(indptr.astype(dtype), indices.astype(dtype), None), looped
     if n_stored and (indices.min() < 0 or indices.max() >= n_nodes):
         raise InputError(f"indices must lie in [0, {n_nodes}): got {indices.min()}..{indices.max()}.")
     source = np.repeat(np.arange(n_nodes, dtype=np.int64), np.diff(indptr))
@@ -283,4 +291,27 @@ def check_rows(rows: Rows, directed: bool) -> Rows:
         if not same or (weights is not None and not np.array_equal(weights[mirror], weights)):
             raise InputError("an undirected graph must be symmetric: use Graph.from_scipy, or directed=True.")
     dtype = index_dtype(n_nodes, n_stored)
-    return Rows(indptr.astype(dtype), indices.astype(dtype), None if weights is None else weights.copy())
+    return Rows(
+        indptr.astype(dtype), indices.astype(dtype), None if weights is None else weights.copy()
+    ), None
+
+
+def _canonical_loops(
+    indptr: NDArray[Any], indices: NDArray[Any], weights: Any, directed: bool
+) -> NDArray[np.intp] | None:
+    """The nodes with an edge to themselves, where a native pass finds unweighted rows canonical; else None."""
+    kernel = load_kernel()
+    if (
+        kernel is None
+        or weights is not None
+        or indptr.dtype != indices.dtype
+        or indptr.ndim + indices.ndim != 2
+    ):
+        return None
+    check = {"int32": "check_rows_i32", "int64": "check_rows_i64"}.get(indptr.dtype.name)
+    if check is None:
+        return None
+    loops = np.empty(len(indptr) - 1, dtype=np.int64)
+    arrays = (np.ascontiguousarray(indptr), np.ascontiguousarray(indices), None)
+    count = getattr(kernel, check)(*arrays, not directed, loops)
+    return None if count < 0 else loops[:count].astype(np.intp)

@@ -73,14 +73,16 @@ class Graph(Converters):
         ids: ArrayLike | Iterable[Any] | None = None,
     ) -> None:
         values = None if weights is None else np.asarray(weights)
-        rows = check_rows(Rows(np.asarray(indptr), np.asarray(indices), values), directed)
+        rows, looped = check_rows(Rows(np.asarray(indptr), np.asarray(indices), values), directed)
         n_nodes = len(rows.indptr) - 1
         node_ids = NodeIds(n_nodes if ids is None else ids)
         if len(node_ids) != n_nodes:
             raise _not_one_a_node(n_nodes, len(node_ids))
-        self._store(rows, directed, node_ids)
+        self._store(rows, directed, node_ids, looped)
 
-    def _store(self, rows: Rows, directed: bool, node_ids: NodeIds) -> None:
+    def _store(
+        self, rows: Rows, directed: bool, node_ids: NodeIds, looped: NDArray[np.intp] | None = None
+    ) -> None:
         for array in (rows.indptr, rows.indices, rows.weights):
             if array is not None:
                 array.flags.writeable = False
@@ -90,7 +92,7 @@ class Graph(Converters):
             ("weights", rows.weights),
             ("directed", bool(directed)),
             ("node_ids", node_ids),
-            ("_looped", None),
+            ("_looped", looped),
         ):
             object.__setattr__(self, name, value)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sgclearn.propagation.engines.contract import Prices
+from sgclearn.propagation.neighbourhood import neighbour_sums
 from sgclearn.propagation.products import (
     DENSE_DENSE_NS,
     DENSIFY_NS,
@@ -27,6 +27,10 @@ _MOST = 1e15
 _ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit indices
 _INDEX_BYTES = 8
 _PACKED_BYTES = 2 * 64 + 8  # two packed blocks, a cache line a node, and the scale
+_BLOCKS_NS = 1e5  # to cut one block of S, however small
+_CALL_NS, _IMPLICIT_CALL_NS = 1e4, 4e4  # of one product with the rows, however small
+_PACK_NS = 0.3  # a number that is put into a packed block
+_WALK_BYTES = 3 * 8 + 1  # of every node, for the row that a thread is at
 _BUILD_BYTES = 32  # more for every entry of a block of S while its values are put together
 _LBFGS_VECTORS = 45  # L-BFGS keeps twenty pairs of vectors of the size of the weights
 _LBFGS_NS = 100.0  # what one of its iterations costs a weight, besides the products
@@ -83,8 +87,18 @@ def row_space_pays(
     return factorise + 2.0 * evaluations * n_rows**2 * n_classes * DENSE_DENSE_NS < over_columns
 
 
+@dataclass(frozen=True)
+class _Level:
+    """Totals over the nodes where some `S^k X` is formed."""
+
+    n_nodes: int
+    lengths: float  # entries of their rows of S
+    madds: float  # of the last product, kept sparse
+    width: float  # entries of the result, kept sparse
+
+
 class CostModel:
-    """Costs of the rows of `S^K X` by every plan. Cost: O(K nnz), like propagating two columns.
+    """Costs of the rows of `S^K X` by every plan. Cost: O(K edges), of the nodes that the rows see.
 
     Parameters
     ----------
@@ -111,67 +125,97 @@ class CostModel:
         self.hops = len(sets) - 1
         n, self.d = features.n_nodes, features.n_columns
         self.lengths = np.ones(n) if operator is None else operator.row_lengths().astype(np.float64)
-        self.pattern: Any = None
-        if operator is not None and self.hops:
-            graph = operator.graph
-            ones = np.ones(graph.n_stored, dtype=np.float32)
-            self.pattern = sparse.csr_array((ones, graph.indices, graph.indptr), shape=(n, n))
+        self.graph = None if operator is None or not self.hops else operator.graph
         self.loops = 0.0 if operator is None or operator.gamma == 0 else 1.0
+        self.walks = prices.walks_rows and one_filter and features.is_sparse and not features.is_identity
         self._madds, self._widths = self._row_bounds()
 
     def _row_bounds(self) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-        """For k = 0..K and every node: multiply-adds that its row of `S^k X` takes as a sparse product, and
-        stored entries of that row. Exact for k = 1, an upper bound after (columns that meet count once each).
+        """For k = 0..K and every node of `F_{K-k}`: multiply-adds that its row of `S^k X` takes as a sparse product,
+        and stored entries of that row. Exact for k = 1, an upper bound after (columns that meet count once each).
         """
         widths = [np.minimum(self.features.row_lengths(), self.d).astype(np.float64)]
         madds = [np.zeros_like(widths[0])]
-        for _ in range(self.hops):
-            madds.append(self._spread(widths[-1]))
+        for k in range(1, self.hops + 1):
+            madds.append(self._spread(widths[-1], self.sets[self.hops - k]))
             widths.append(np.minimum(madds[-1], self.d))
         return madds, widths
 
-    def _spread(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum of the counts over the columns of every row of S."""
-        spread = np.asarray(self.pattern @ counts + self.loops * counts, dtype=np.float64)
-        return np.minimum(spread, _MOST)  # walks of a thousand hops are more than a float can count
+    def _spread(self, counts: NDArray[np.float64], nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Sum of the counts over the columns of the nodes' rows of S."""
+        spread = np.zeros_like(counts) if self.graph is None else neighbour_sums(self.graph, counts, nodes)
+        if self.loops:
+            spread += counts
+        return np.minimum(
+            spread, _MOST, out=spread
+        )  # walks of a thousand hops are more than a float can count
 
-    def right_first(self, sets: NodeSets) -> Estimate:
-        """`B_0 (B_1 (... (B_{K-1} X)))`: feature columns move, hop by hop, over nested sets of nodes."""
-        estimate = Estimate()
-        rows = self.sets[0]
-        entries = [float(self.lengths[nodes].sum()) for nodes in sets[:-1]]
+    def _sum(self, values: NDArray[np.float64], nodes: NDArray[np.intp]) -> float:
+        return float((values if len(nodes) == len(values) else values[nodes]).sum())
+
+    def frontier(self) -> Estimate:
+        """`B_0 (B_1 (... (B_{K-1} X)))` over the nested sets of nodes that the rows see."""
+        levels = []
+        for k in range(self.hops + 1):
+            nodes = self.sets[self.hops - k]
+            lengths, madds, width = (
+                self._sum(v, nodes) for v in (self.lengths, self._madds[k], self._widths[k])
+            )
+            levels.append(_Level(len(nodes), lengths, madds, width))
+        return self._right_first(levels, copies_rows=not self.hops)
+
+    def full(self) -> Estimate:
+        """The same over all nodes, whose rows are taken at the end."""
+        n, rows = self.features.n_nodes, self.sets[0]
+        if self.hops and len(rows) == n:
+            return self.frontier()
+        # No node is looked at: the rows are taken to be as long as they are on average.
+        lengths, width = float(self.lengths.sum()), self._sum(self._widths[0], self.sets[-1])
+        width *= n / max(len(self.sets[-1]), 1)
+        levels = [_Level(n, lengths, 0.0, width)]
+        for _ in range(self.hops):
+            madds = min(levels[-1].width / max(n, 1) * lengths, _MOST * max(n, 1))
+            levels.append(_Level(n, lengths, madds, min(madds, float(n) * self.d)))
+        return self._right_first(levels, copies_rows=True)
+
+    def _right_first(self, levels: list[_Level], copies_rows: bool) -> Estimate:
+        """Feature columns move hop by hop: level k is where `S^k X` is formed."""
+        estimate = Estimate(nanoseconds=_BLOCKS_NS * self.hops)
+        n_rows, n_nodes = len(self.sets[0]), self.features.n_nodes
+        entries = [level.lengths for level in reversed(levels[1:])]  # of the blocks of S, from the rows on
+        sizes = [level.n_nodes for level in reversed(levels)]
         values = self.prices.builds_values or self.features.is_identity  # then S itself is the first product
-        blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in sets], values)
-        H = self._features_at(sets[-1])
-        copied = len(sets[-1]) < self.features.n_nodes  # else X itself, which is there already
+        blocks = self._hold_blocks(estimate, entries, sizes, values)
+        H = RowsSize(
+            levels[0].n_nodes, levels[0].width, self.features.is_sparse, self.features.dtype.itemsize
+        )
+        copied = H.count < n_nodes  # else X itself, which is there already
         for k in range(1, self.hops + 1):
-            nodes, stored = sets[-1 - k], entries[-k]
-            sparse_madds = float(self._madds[k][nodes].sum())
+            level, stored = levels[k], levels[k].lengths
             held = blocks + (H.memory if copied or k > 1 else 0.0)
             if k == 1 and self.features.is_identity:
-                H = RowsSize(len(nodes), stored, True, 8)
+                H = RowsSize(level.n_nodes, stored, True, 8)
                 estimate.hold(held + H.memory)
                 continue
             stays_sparse = H.is_sparse and sparse_is_cheaper(
-                sparse_madds, stored * self.d, float(len(nodes)) * self.d, self.prices
+                level.madds, stored * self.d, float(level.n_nodes) * self.d, self.prices
             )
             if self.prices.packs_columns and self.one_filter and not stays_sparse:
                 # The rest of the way in one go: a few columns at a time, and only the rows come out.
-                estimate.add(sum(entries[: self.hops - k + 1]) * self.d, self.prices.sparse_dense)
-                H = RowsSize(len(rows), float(len(rows)) * self.d, False, H.itemsize)
-                packed = len(sets[self.hops - k + 1]) * _PACKED_BYTES
-                estimate.hold(blocks + (held - blocks if k > 1 else 0.0) + H.memory + packed)
+                estimate.add(sum(later.lengths for later in levels[k:]) * self.d, self.prices.sparse_dense)
+                inputs = levels[k - 1].n_nodes
+                estimate.nanoseconds += float(inputs) * self.d * _PACK_NS
+                H = RowsSize(n_rows, float(n_rows) * self.d, False, H.itemsize)
+                estimate.hold(blocks + (held - blocks if k > 1 else 0.0) + H.memory + inputs * _PACKED_BYTES)
                 estimate.result = H
                 return estimate
-            width = float(self._widths[k][nodes].sum())
-            H = self._multiply(estimate, H, stored, sparse_madds, len(nodes), width, held)
-        last = H.memory if self.hops else 0.0
-        if self.hops and np.array_equal(sets[0], rows):
+            H = self._multiply(estimate, H, stored, level.madds, level.n_nodes, level.width, held)
+        if not copies_rows:
             estimate.result = H
-        else:  # a part of the rows is copied
-            width = float(self._widths[-1][rows].sum()) if H.is_sparse else float(len(rows)) * self.d
-            estimate.result = RowsSize(len(rows), width, H.is_sparse, H.itemsize)
-            estimate.hold(blocks + last + estimate.result.memory)
+            return estimate
+        width = H.entries * n_rows / max(H.count, 1) if H.is_sparse else float(n_rows) * self.d
+        estimate.result = RowsSize(n_rows, width, H.is_sparse, H.itemsize)
+        estimate.hold(blocks + (H.memory if self.hops else 0.0) + estimate.result.memory)
         return estimate
 
     def left_first(self) -> Estimate:
@@ -179,18 +223,21 @@ class CostModel:
         estimate = Estimate()
         rows, sets = self.sets[0], self.sets
         if not self.hops:
-            return self.right_first(sets)
-        entries = [float(self.lengths[nodes].sum()) for nodes in sets[:-1]]
-        blocks = self._hold_blocks(estimate, entries, [len(nodes) for nodes in sets], values=True)
+            return self.frontier()
+        entries = [self._sum(self.lengths, nodes) for nodes in sets[:-1]]
+        sizes = [len(nodes) for nodes in sets]
+        blocks = 0.0 if self.walks else self._hold_blocks(estimate, entries, sizes, values=True)
+        estimate.nanoseconds += 0.0 if self.walks else _BLOCKS_NS * self.hops
         counts, power, walked = self.lengths, entries[0], entries[0]
-        for reached in sets[2:]:
-            counts = self._spread(counts)
-            longer = float(counts[rows].sum())
+        for k, reached in enumerate(sets[2:], 2):
+            counts = self._spread(counts, sets[self.hops - k])
+            longer = self._sum(counts, rows)
             # Walks that met in an earlier product are multiplied once.
             estimate.add(longer * min(power / max(walked, 1.0), 1.0), self.prices.sparse_sparse)
             before, walked = power, longer
             power = min(walked, float(len(rows)) * len(reached))
-            estimate.hold(blocks + (before + power) * _ENTRY_BYTES)
+            if not self.walks:
+                estimate.hold(blocks + (before + power) * _ENTRY_BYTES)
         held = blocks + (power * _ENTRY_BYTES if self.hops > 1 else 0.0)
         if self.features.is_identity:
             estimate.result = RowsSize(len(rows), power, True, 8)
@@ -198,7 +245,13 @@ class CostModel:
             return estimate
         H = self._features_at(sets[-1])
         sparse_madds = power * H.entries / max(H.count, 1)
-        width = min(sparse_madds, float(self._widths[-1][rows].sum()))
+        width = min(sparse_madds, self._sum(self._widths[-1], rows))
+        if self.walks:
+            # One row after the other, and all of them once more when they are put together.
+            estimate.add(sparse_madds, self.prices.sparse_sparse)
+            estimate.result = RowsSize(len(rows), width, True, H.itemsize)
+            estimate.hold(2.0 * estimate.result.memory + _WALK_BYTES * self.features.n_nodes)
+            return estimate
         prices = by_scipy(self.prices)
         cells = float(H.count) * self.d
         if H.is_sparse and not sparse_is_cheaper(sparse_madds, power * self.d, cells, prices):
@@ -208,8 +261,8 @@ class CostModel:
 
     def implicit(self, n_classes: int, evaluations: int) -> Estimate:
         """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d."""
-        estimate = Estimate()
-        entries = [float(self.lengths[nodes].sum()) for nodes in self.sets[:-1]]
+        estimate = Estimate(nanoseconds=_BLOCKS_NS * self.hops + 2.0 * evaluations * _IMPLICIT_CALL_NS)
+        entries = [self._sum(self.lengths, nodes) for nodes in self.sets[:-1]]
         sizes = [len(nodes) for nodes in self.sets]
         blocks = self._hold_blocks(estimate, entries, sizes, self.prices.builds_values)
         reached = self._features_at(self.sets[-1])
@@ -237,6 +290,7 @@ class CostModel:
         `copies` is how many problems over (parts of) the rows are held at the same time, as folds are.
         """
         Z = estimate.result
+        estimate.nanoseconds += 2.0 * evaluations * _CALL_NS
         used_columns = min(self.d, Z.entries)
         if row_space_pays(Z.count, used_columns, Z.entries, Z.is_sparse, n_classes, evaluations):
             estimate.add(4.0 * Z.count**2 * used_columns, FACTORISE_NS)
@@ -253,7 +307,7 @@ class CostModel:
         estimate.hold(Z.memory + copies * workspace + weights)
 
     def _features_at(self, nodes: NDArray[np.intp]) -> RowsSize:
-        entries = float(self._widths[0][nodes].sum())
+        entries = self._sum(self._widths[0], nodes)
         return RowsSize(len(nodes), entries, self.features.is_sparse, self.features.dtype.itemsize)
 
     def _hold_blocks(self, estimate: Estimate, entries: list[float], sizes: list[int], values: bool) -> float:

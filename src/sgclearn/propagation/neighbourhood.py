@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from sgclearn._native import load_kernel
+
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
     from sgclearn.operators import Operator
@@ -28,11 +30,35 @@ def hop_sets(graph: Graph, rows: NDArray[np.intp], n_hops: int) -> list[NDArray[
     for _ in range(n_hops):
         if len(fresh):
             before = reached.copy()
-            reached[_neighbours(graph, fresh)[1]] = True
+            _mark_neighbours(graph, fresh, reached)
             fresh = np.flatnonzero(reached > before)
         # A set that nothing was added to is the same object: whoever looks for that sees it at once.
         sets.append(np.flatnonzero(reached) if len(fresh) or len(sets) == 1 else sets[-1])
     return sets
+
+
+def _mark_neighbours(graph: Graph, nodes: NDArray[np.intp], reached: NDArray[np.bool_]) -> None:
+    kernel = load_kernel()
+    if kernel is None:
+        reached[_neighbours(graph, nodes)[1]] = True
+        return
+    mark = kernel.mark_neighbours_i32 if graph.indices.dtype == np.int32 else kernel.mark_neighbours_i64
+    mark(graph.indptr, graph.indices, np.ascontiguousarray(nodes, dtype=np.int64), reached.view(np.uint8))
+
+
+def neighbour_sums(graph: Graph, counts: NDArray[np.float64], nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The counts added up over the neighbours of the nodes, each of weight one (n,); zero at other nodes."""
+    kernel, sums = load_kernel(), np.zeros(graph.n_nodes)
+    if kernel is None:
+        _, neighbours, indptr = _neighbours(graph, nodes)
+        ones = np.ones(len(neighbours), dtype=np.float32)
+        block = sparse.csr_array((ones, neighbours, indptr), shape=(len(nodes), graph.n_nodes))
+        sums[nodes] = block @ counts
+        return sums
+    add = kernel.sum_neighbours_i32 if graph.indices.dtype == np.int32 else kernel.sum_neighbours_i64
+    named = None if len(nodes) == graph.n_nodes else np.ascontiguousarray(nodes, dtype=np.int64)
+    add(graph.indptr, graph.indices, counts, named, sums)
+    return sums
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def make_plan(
     prices: Prices | None = None,
     one_filter: bool = True,
 ) -> Plan:
-    """Estimate every plan and choose the fastest that fits. Cost: O(K nnz), like propagating two columns.
+    """Estimate every plan and choose the fastest that fits. Cost: O(K edges), of the nodes that the rows see.
 
     Parameters
     ----------
@@ -194,12 +194,7 @@ def _estimate_rows(
     """Costs of the plans that form the rows."""
     sets = [rows] if operator is None else hop_sets(operator.graph, rows, n_hops)
     model = CostModel(operator, features, sets, prices or get_engine().prices, one_filter)
-    everything = [np.arange(features.n_nodes)] * len(sets)
-    return model, {
-        "full": model.right_first(everything),
-        "frontier": model.right_first(sets),
-        "left-first": model.left_first(),
-    }
+    return model, {"full": model.full(), "frontier": model.frontier(), "left-first": model.left_first()}
 
 
 def _with_output(estimate: Estimate, features: NodeFeatures, output: str) -> float:

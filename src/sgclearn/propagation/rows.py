@@ -66,8 +66,22 @@ def propagated_rows(
         sets = [np.arange(operator.n_nodes)] * (longest + 1)
     elif sets is None:
         sets = hop_sets(operator.graph, rows, longest)
+    if plan == "left-first" and len(sums) == 1 and features.is_sparse and not features.is_identity:
+        # One filter: the engine may have a shorter way than one sparse product after the other.
+        found = _walked(engine or get_engine(), operator, features, rows, sums[0])
+        if found is not None:
+            yield sums[0].entry, found
+            return
     arguments = (engine or get_engine(), operator, features, rows, sets, sums, on_progress or _no_progress)
     yield from (_left_first if plan == "left-first" else _right_first)(*arguments)
+
+
+def _walked(
+    engine: Engine, operator: Operator, features: NodeFeatures, rows: NDArray[np.intp], sum: _Sum
+) -> Any:
+    if sum.degree == 0:
+        return None  # rows of X
+    return engine.sparse_rows(operator, features.X, features.row_scale, rows, sum.coefficients)
 
 
 class _Sum:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sgclearn._native import load_kernel
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.products import by_scipy, sparse_is_cheaper
@@ -33,6 +34,7 @@ class NodeFeatures:
     def __init__(self, X: Any, n_nodes: int | None = None, row_norm: str | None = None) -> None:
         check_row_norm(row_norm)
         self.X = _canonical(X)
+        self.row_scale = None if self.X is None else _check_and_scale(self.X, row_norm)
         if self.X is None and n_nodes is None:
             raise InputError("X may be left out only where there is a graph: got neither X nor a graph.")
         self.n_nodes: int = self.X.shape[0] if self.X is not None else int(n_nodes or 0)
@@ -40,7 +42,6 @@ class NodeFeatures:
         self.dtype: np.dtype[Any] = np.dtype(np.float64 if self.X is None else self.X.dtype)
         self.is_identity = self.X is None
         self.is_sparse = self.X is None or sparse.issparse(self.X)
-        self.row_scale = None if self.X is None or row_norm is None else _inverse_norms(self.X, row_norm)
 
     def row_lengths(self) -> NDArray[np.int64]:
         """Stored entries in every row of X (n,); d for a dense one."""
@@ -156,8 +157,23 @@ def _canonical(X: Any) -> Any:
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()  # the caller's array stays as it is
         X.sum_duplicates()
-    _check_finite(X.data if sparse.issparse(X) else X)
     return X
+
+
+def _check_and_scale(X: Any, row_norm: str | None) -> NDArray[Any] | None:
+    """1 / norm of every row if one is asked for, once X is found to be finite; in one pass where X is sparse."""
+    kernel = load_kernel()
+    if kernel is None or not sparse.issparse(X) or X.indptr.dtype.name not in ("int32", "int64"):
+        _check_finite(X.data if sparse.issparse(X) else X)
+        return None if row_norm is None else _inverted(_norms(X, row_norm), X.dtype)
+    scan = getattr(kernel, f"scan_rows_f{8 * X.dtype.itemsize}_i{8 * X.indptr.dtype.itemsize}")
+    norms = None if row_norm is None else np.empty(X.shape[0])
+    largest = scan(X.indptr, X.data, row_norm == "l2", norms)
+    if not largest <= _LARGEST:  # NaN too: what it is, is looked at more closely
+        _check_finite(X.data)
+    if norms is None:
+        return None
+    return _inverted(np.sqrt(norms, out=norms) if row_norm == "l2" else norms, X.dtype)
 
 
 def _check_finite(values: NDArray[Any]) -> None:
@@ -173,8 +189,8 @@ def _check_finite(values: NDArray[Any]) -> None:
         )
 
 
-def _inverse_norms(X: Any, row_norm: str) -> NDArray[Any]:
-    """1 / norm of every row, added up in float64; 1 for a zero row."""
+def _norms(X: Any, row_norm: str) -> NDArray[np.float64]:
+    """Norm of every row, added up in float64."""
     if sparse.issparse(X):
         values = np.abs(X.data, dtype=np.float64) if row_norm == "l1" else np.square(X.data, dtype=np.float64)
         filled = np.flatnonzero(X.indptr[1:] > X.indptr[:-1])  # an empty row would take the next one's entry
@@ -185,6 +201,10 @@ def _inverse_norms(X: Any, row_norm: str) -> NDArray[Any]:
         norms = np.abs(X).sum(axis=1, dtype=np.float64)
     else:
         norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    norms = np.sqrt(norms) if row_norm == "l2" else norms
-    inverse = np.divide(1.0, norms, out=np.ones_like(norms), where=norms > 0)
-    return np.asarray(inverse, dtype=X.dtype)
+    return np.sqrt(norms) if row_norm == "l2" else np.asarray(norms)
+
+
+def _inverted(norms: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """1 / norm, 1 for a zero row."""
+    norms[norms == 0] = 1.0
+    return np.divide(1.0, norms, out=norms).astype(dtype, copy=False)

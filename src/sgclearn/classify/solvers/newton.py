@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.classify.curvature import Spread, preconditioner
-from sgclearn.classify.loss import Objective
+from sgclearn.classify.loss import Objective, Softmax
 
 Array = NDArray[np.float64]
 _MAX_NEWTON_STEPS = 50
 _MAX_CG_STEPS = 500
 # Hessian products in float32 cannot carry a step further than this.
 _NARROW_RESIDUAL = 1e-3
-_ENOUGH = 1e-4  # the share of the promised descent that a step must keep
+# The share of the slope that a step must keep; an exact step over a parabola keeps a half. Less would let the first
+# step over many columns land where every class is certain and nothing bends any more.
+_ENOUGH = 0.25
 _ROUNDING = 1e-12  # of the objective, relative
 _SHORTEST = 1e-6
 
@@ -56,12 +58,14 @@ def newton(
     for step_number in range(max_iter):
         if point.norm <= target:
             return point, step_number
-        if objective.is_tiny:
+        enough = _residual(objective, point, start_norm, target)
+        if objective.native is not None and spread.basis is None:
+            arguments = (point.P, spread.squares, point.gradient, objective.link is Softmax)
+            step = objective.native.newton_step(*arguments, enough, _MAX_CG_STEPS)
+        elif objective.is_tiny:
             step = _elimination(objective, point)
         else:
-            step = _conjugate_gradients(
-                objective, spread, point, _residual(objective, point, start_norm, target)
-            )
+            step = _conjugate_gradients(objective, spread, point, enough)
         candidate = _search(objective, point, step)
         if candidate is None:
             return point, step_number
@@ -79,7 +83,7 @@ def _search(objective: Objective, point: Point, step: Array) -> Point | None:
         if rise <= _ENOUGH * length * slope:
             return candidate
         # Near the optimum values agree to rounding: the gradient decides then.
-        if rise <= _ROUNDING * abs(point.value) and candidate.norm < point.norm:
+        if abs(rise) <= _ROUNDING * abs(point.value) and candidate.norm < point.norm:
             return candidate
         # The lowest point of the parabola through what is known, within reason.
         parabola = -0.5 * slope * length / max(rise - slope * length, -slope * length * 1e-3)

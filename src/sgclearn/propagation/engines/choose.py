@@ -6,6 +6,7 @@ import warnings
 from functools import cache
 from typing import Any
 
+from sgclearn._native import load_kernel
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.propagation.engines.contract import Engine
 from sgclearn.propagation.engines.threads import thread_count
@@ -52,14 +53,9 @@ def get_engine(engine: Any = "auto", n_threads: int | None = None) -> Engine:
     return ScipyEngine()
 
 
-@cache
 def has_kernel() -> bool:
     """Whether the compiled kernel can be imported."""
-    try:
-        from sgclearn._native import _kernel  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return load_kernel() is not None
 
 
 @cache

@@ -24,6 +24,7 @@ class Prices:
     sparse_dense: float
     builds_values: bool  # whether the values of S are put together in memory
     packs_columns: bool  # whether a few columns at a time go all the way, so that no hop is formed as a whole
+    walks_rows: bool = False  # whether rows of sparse features are formed without any block of S
 
 
 class Walk(Protocol):
@@ -78,6 +79,20 @@ class Engine(Protocol):
 
     def sparse_product(self, A: Any, B: Any) -> Any:
         """`A @ B` for two `csr_array`s, columns in any order."""
+        ...
+
+    def sparse_rows(
+        self,
+        operator: Operator,
+        X: Any,
+        scale: NDArray[Any] | None,
+        rows: NDArray[np.intp],
+        coefficients: NDArray[np.float64],
+    ) -> Any:
+        """Some rows of `sum_k c_k S^k diag(scale) X` for a sparse X, as a `csr_array`, without building S.
+
+        None if that must be put together from sparse products.
+        """
         ...
 
     def product_extremes(

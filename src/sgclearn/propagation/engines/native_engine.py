@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _LINE: int = _kernel.LINE_BYTES
 _CORE_CACHE = 2**20
 _WORTH_A_THREAD = 5_000_000  # multiply-adds: below, waking another thread costs more than it does
 _WORTH_A_SPARSE_THREAD = 500_000
+_WORTH_WALKING = 1000  # rows: below, waking another thread costs more than it does
 _RANGE = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100}
 
 
@@ -29,7 +31,7 @@ class NativeEngine:
     """Columns are independent, so a few at a time make all their hops in the cache."""
 
     name = "native"
-    prices = Prices(sparse_sparse=3.0, sparse_dense=0.12, builds_values=False, packs_columns=True)
+    prices = Prices(3.0, 0.12, builds_values=False, packs_columns=True, walks_rows=True)
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
@@ -38,11 +40,8 @@ class NativeEngine:
         self, operator: Operator, sets: list[NDArray[np.intp]], rows: NDArray[np.intp], dtype: DTypeLike
     ) -> Walk:
         """Ready to walk between the sets; scipy's walk for degrees that would leave the range of the numbers."""
-        most = _RANGE[np.dtype(dtype)]
-        for scale in (operator.left, operator.right):
-            positive = scale[scale > 0]
-            if len(positive) and not 1 / most < positive.min() <= positive.max() < most:
-                return ScipyWalk(operator, sets, rows, dtype)
+        if not _in_range(operator, _RANGE[np.dtype(dtype)]):
+            return ScipyWalk(operator, sets, rows, dtype)
         return NativeWalk(operator, sets, rows, dtype, self.n_threads)
 
     def sparse_product(self, A: Any, B: Any) -> Any:
@@ -50,6 +49,34 @@ class NativeEngine:
         dtype = np.result_type(A, B)
         pieces = (A.indptr, A.indices, A.data.astype(dtype, copy=False), None, None, None, None)
         return _sparse_product(pieces, B.astype(dtype, copy=False), self.n_threads)
+
+    def sparse_rows(
+        self,
+        operator: Operator,
+        X: Any,
+        scale: NDArray[Any] | None,
+        rows: NDArray[np.intp],
+        coefficients: NDArray[np.float64],
+    ) -> Any:
+        """See `Engine`; every row is walked from its own node, without the blocks of S."""
+        graph = operator.graph
+        index = np.result_type(graph.indices, X.indices)
+        n_columns = X.shape[1]
+        arrays = [graph.indptr, graph.indices, X.indptr, X.indices]
+        indptr, indices, x_indptr, x_indices = (array.astype(index, copy=False) for array in arrays)
+        keep = None if operator.gamma == 0 else operator.diagonal
+        walk = getattr(_kernel, f"walked_rows_{_suffix(X.dtype, index)}")
+        walked = walk(
+            indptr, indices, graph.weights, operator.left, operator.right, keep,
+            np.ascontiguousarray(coefficients, dtype=np.float64), x_indptr, x_indices, X.data, scale, n_columns,
+            rows.astype(np.int64, copy=False), self.n_threads if len(rows) > _WORTH_WALKING else 1,
+        )  # fmt: skip
+        ends = np.zeros(len(rows) + 1, dtype=np.int64)
+        walked.count(ends[1:])
+        np.cumsum(ends, out=ends)
+        columns, values = np.empty(int(ends[-1]), dtype=index), np.empty(int(ends[-1]), dtype=X.dtype)
+        walked.write(columns, values)
+        return _canonical_rows(ends, columns, values, n_columns)
 
     def product_extremes(
         self, A: Any, B: Any, parts: NDArray[np.int64], n_parts: int, on_progress: OnProgress | None = None
@@ -87,22 +114,23 @@ class NativeWalk:
             np.dtype(dtype),
         )
         self.n_rows, self.n_threads = len(rows), n_threads
+        self._operator, self._sets = operator, sets
         # A node without a degree is packed as zero. Its own row is then put right at the end: there it is
         # all that S has, so that g(S) is g of its diagonal.
-        self.packing = [operator.right if len(s) == operator.n_nodes and k else operator.right[s]
-                        for k, s in enumerate(sets)]  # fmt: skip
-        # Backward nobody gathers from such a node, and it may be packed as it is.
-        left = np.where(operator.left == 0, 1.0, operator.left)
-        self.packing_back = [
-            left if len(s) == operator.n_nodes and k else left[s] for k, s in enumerate(sets)
-        ]
-        right_of_rows = operator.right[rows]
-        self.unpacking = _inverse(right_of_rows).astype(self.dtype)
+        self.packing = _taken(operator.right, sets)
+        right_of_rows = self.packing[0] if rows is sets[0] else operator.right[rows]
+        self.unpacking = _inverse(right_of_rows).astype(self.dtype, copy=False)
         self.bare = np.flatnonzero(right_of_rows == 0)
         self.bare_keep = (
             operator.diagonal[rows[self.bare]] if operator.gamma != 0 else np.zeros(len(self.bare))
         )
         self._hops: dict[tuple[int, bool], tuple[Any, ...]] = {}
+
+    @cached_property
+    def packing_back(self) -> list[NDArray[np.float64]]:
+        """Scales on the way back. Nobody gathers from a node without a degree then, and it is packed as it is."""
+        left = self._operator.left
+        return _taken(np.where(left == 0, 1.0, left), self._sets)
 
     def forward(
         self,
@@ -151,21 +179,9 @@ class NativeWalk:
     def through(
         self, X: Any, scale: NDArray[Any] | None, V: NDArray[np.float64], coefficients: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """See `Walk`; sparse features are one more hop, from columns to nodes."""
-        if not sparse.issparse(X) or len(self.bare):
-            return self.forward(np.asarray(X @ V), coefficients, scale=scale)
-        hops = len(coefficients) - 1
-        index = self.blocks[0].indices.dtype if self.blocks else X.indices.dtype
-        mix = self.packing[hops] if scale is None else self.packing[hops] * scale
-        first = (
-            X.indptr.astype(index, copy=False), X.indices.astype(index, copy=False),
-            X.data.astype(self.dtype, copy=False), None, mix.astype(self.dtype), None, X.shape[1],
-        )  # fmt: skip
-        places = [None, *(self.places[k] for k in reversed(range(hops + 1)))]
-        return self._run(
-            [first, *(self._hop(k) for k in reversed(range(hops)))],
-            places, np.ones(X.shape[1]), self.unpacking, V, None, np.append(0.0, coefficients), None,
-        )  # fmt: skip
+        """See `Walk`."""
+        H = _thin_product(X, V, self.n_threads) if sparse.issparse(X) else np.asarray(X @ V)
+        return self.forward(H, coefficients, scale=scale)
 
     def backward(self, G: NDArray[np.float64], coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Walk`; a power in one go, any other polynomial by Horner's rule."""
@@ -285,20 +301,59 @@ def _sparse_product(pieces: tuple[Any, ...], H: Any, n_threads: int) -> Any:
     threads = n_threads if work > _WORTH_A_SPARSE_THREAD else 1
     getattr(_kernel, f"product_count_{name}")(*arguments, ends[1:], threads)
     np.cumsum(ends, out=ends)
-    wide = index == np.int64 or ends[-1] > np.iinfo(np.int32).max
     columns = np.empty(int(ends[-1]), dtype=index)
     values = np.empty(int(ends[-1]), dtype=dtype)
     getattr(_kernel, f"product_fill_{name}")(*arguments, ends, columns, values, threads)
-    product = sparse.csr_array(
-        (values, columns, ends if wide else ends.astype(np.int32)), shape=(n_rows, n_columns)
+    return _canonical_rows(ends, columns, values, n_columns)
+
+
+def _canonical_rows(
+    ends: NDArray[np.int64], columns: NDArray[Any], values: NDArray[Any], n_columns: int
+) -> Any:
+    """Rows with ascending columns as a `csr_array`, which need not look at them again."""
+    wide = columns.dtype == np.int64 or ends[-1] > np.iinfo(np.int32).max
+    rows = sparse.csr_array(
+        (values, columns, ends if wide else ends.astype(np.int32)), shape=(len(ends) - 1, n_columns)
     )
-    product.has_sorted_indices = True
-    product.has_canonical_format = True
+    rows.has_sorted_indices = True
+    rows.has_canonical_format = True
+    return rows
+
+
+def _thin_product(X: Any, V: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+    """`X @ V` in float64 for a sparse X of either type, which is not copied."""
+    product = np.empty((X.shape[0], V.shape[1]))
+    threads = n_threads if X.nnz * V.shape[1] > _WORTH_A_THREAD else 1
+    multiply = getattr(_kernel, f"thin_product_{_suffix(X.dtype, X.indices.dtype)}")
+    multiply(X.indptr, X.indices, X.data, np.ascontiguousarray(V, dtype=np.float64), None, product, threads)
     return product
 
 
 def _suffix(dtype: np.dtype[Any], index: np.dtype[Any]) -> str:
     return f"f{8 * dtype.itemsize}_i{8 * index.itemsize}"
+
+
+def _taken(values: NDArray[np.float64], sets: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
+    """The values of the nodes of every set; all of them are not copied, but the first set may have its own order."""
+    taken: list[NDArray[np.float64]] = []
+    for k, nodes in enumerate(sets):
+        if k and nodes is sets[k - 1]:
+            taken.append(taken[-1])
+        else:
+            taken.append(values if k and len(nodes) == len(values) else values[nodes])
+    return taken
+
+
+def _in_range(operator: Operator, most: float) -> bool:
+    """Whether all scales, and what they multiply, stay within the range of the numbers."""
+    gamma = operator.gamma
+    if operator.graph.weights is None and (not gamma or 1e-6 < gamma < 1e6):
+        return True  # degrees are counts
+    for scale in (operator.left, operator.right):
+        positive = scale[scale > 0]
+        if len(positive) and not 1 / most < positive.min() <= positive.max() < most:
+            return False
+    return True
 
 
 def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -35,6 +35,17 @@ class ScipyEngine:
         """`A @ B`, with unsorted rows: sorting would more than double the cost."""
         return A @ B
 
+    def sparse_rows(
+        self,
+        operator: Operator,
+        X: Any,
+        scale: NDArray[Any] | None,
+        rows: NDArray[np.intp],
+        coefficients: NDArray[np.float64],
+    ) -> Any:
+        """See `Engine`; it has no way of its own."""
+        return None
+
     def product_extremes(
         self, A: Any, B: Any, parts: NDArray[np.int64], n_parts: int, on_progress: OnProgress | None = None
     ) -> tuple[NDArray[Any], NDArray[Any]]:
