@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sgclearn.bench.problems import small_dataset, write_problem
 from sgclearn.bench.process import Contender, ContenderError, Process
-from sgclearn.bench.rounds import Measurement, Rounds, _is_hopeless, measure, without_paths
+from sgclearn.bench.rounds import Measurement, Rounds, _dismiss, _is_hopeless, measure, without_paths
 
 OURS = Contender("sgclearn", "ours:propagation", is_peer=False)
 SCIPY = Contender("scipy", "scipy_peer:propagation")
@@ -114,6 +115,24 @@ def test_hopeless_is_only_a_slow_peer_among_peers() -> None:
     assert not _is_hopeless(
         took("short", 1.9), [moment, took("short", 1.9)]
     )  # too short to be worth skipping
+
+
+def test_hopeless_contenders_end_at_once() -> None:
+    closed: list[str] = []
+
+    class Live:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def close(self) -> None:
+            closed.append(self.name)
+
+    measured = {name: Measurement(name, True, 1, [took]) for name, took in (("slow", 30.0), ("quick", 4.0))}
+    live: Any = {name: Live(name) for name in measured}
+    _dismiss(measured, live)
+    assert closed == ["slow"]
+    assert list(live) == ["quick"]
+    assert measured["slow"].best == 30.0  # what the table shows
 
 
 @pytest.mark.parametrize(

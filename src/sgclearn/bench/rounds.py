@@ -98,6 +98,7 @@ def measure(
                 _warm_up(
                     contender, measured[contender.name], live, folder, rounds, peers_python, Path(answers)
                 )
+                _dismiss(measured, live)
             _compare(measured, Path(answers), compare, tolerance)
             _interleave(measured, live, rounds, on_turn)
         finally:
@@ -144,9 +145,8 @@ def _warm_up(
 def _interleave(
     measured: dict[str, Measurement], live: dict[str, Process], rounds: Rounds, on_turn: OnTurn | None
 ) -> None:
-    """Everyone once a round; the warm-up counts only for those that it showed to be hopeless."""
-    running = [measured[name] for name in live]
-    hopeful = [m for m in running if not _is_hopeless(m, running)]
+    """Everyone that is still there once a round; for those the warm-up does not count."""
+    hopeful = [measured[name] for name in live]
     for measurement in hopeful:
         measurement.seconds.clear()
     of, done = len(measured) * (rounds.repeat + 1), len(measured)
@@ -161,6 +161,13 @@ def _interleave(
             except ContenderError as fault:
                 measurement.fault = without_paths(str(fault))
             time.sleep(rounds.pause)
+
+
+def _dismiss(measured: dict[str, Measurement], live: dict[str, Process]) -> None:
+    """End those that the warm-up shows to be hopeless, at once: large problems need the memory that they hold."""
+    running = [measured[name] for name in live]
+    for measurement in [m for m in running if _is_hopeless(m, running)]:
+        live.pop(measurement.name).close()
 
 
 def _is_hopeless(measurement: Measurement, running: Sequence[Measurement]) -> bool:
