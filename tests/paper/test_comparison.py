@@ -157,3 +157,13 @@ def test_figure_draws_every_row_and_the_published_figures(recipe, lines):
     assert [tick.get_text() for tick in scores.get_xticklabels()] == ["Alpha", "b"]
     hollow = [mark for mark in scores.lines if mark.get_markerfacecolor() == "none"]
     assert sorted(value for mark in hollow for value in mark.get_ydata()) == [80.0, 81.0]
+
+
+def test_model_for_its_time_alone_shows_no_score():
+    timed = parse_recipe(RECIPE.replace('title = "Slow"', 'title = "Slow"\ntime_only = true'))
+    comparison = compare(timed, [line("a", "fast", 81.0, 2.0), line("a", "slow", 12.3, 90.0)])
+    assert [row[1] for row in score_rows(comparison)] == ["Fast"]
+    assert [row[1] for row in time_rows(comparison)] == ["Fast", "Slow"]
+    assert "12.3" not in results_page(comparison, command="sgc reproduce toy")
+    figure = pytest.importorskip("sgclearn.paper.figure").plot_comparison(comparison)
+    assert [len(axes.lines[0].get_xdata()) for axes in figure.axes] == [1, 1]

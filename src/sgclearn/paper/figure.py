@@ -42,7 +42,8 @@ def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
         offset = WIDTH * ((number + 0.5) / len(models) - 0.5)
         places = [datasets.index(row.dataset) + offset for row in rows]
         colour = COLOURS[number % len(COLOURS)]
-        _draw_scores(scores, rows, places, colour, recipe.models[model].title)
+        shown = [] if recipe.models[model].time_only else rows
+        _draw_scores(scores, shown, places[: len(shown)], colour, recipe.models[model].title)
         times.plot(places, [row.seconds for row in rows], "o", color=colour, markersize=5)
     if any(row.published is not None for row in comparison.rows):
         scores.plot([], [], "o", color="#555555", markerfacecolor="none", label="published")

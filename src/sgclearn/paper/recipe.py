@@ -80,6 +80,7 @@ class ModelRecipe:
     tolerance: tuple[str, float] | None = None
     runs: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    time_only: bool = False  # its scores mean nothing and are not shown
 
     def settings_for(self, dataset: str) -> dict[str, Any]:
         """Arguments of the model on one dataset; a later group overrides an earlier one."""

@@ -21,6 +21,7 @@ def score_rows(comparison: Comparison) -> list[Cells]:
             verdict(comparison, row),
         )
         for row in comparison.rows
+        if not comparison.recipe.models[row.model].time_only
     ]
 
 
