@@ -139,7 +139,7 @@ def test_reproduce_interrupted_says_what_is_kept(
     [
         ((), "needs the name of a table or figure: got none; see sgc reproduce --list"),
         (("tab99",), "one of tab2, tab4: got 'tab99'"),
-        (("tab2", "--models", "sgc,gcnn"), "models of tab2 are sgc, sgc-tpe, sgc-exact: got 'gcnn'"),
+        (("tab2", "--models", "sgc,gcnn"), "models of tab2 are sgc, sgc-tpe, sgc-exact, gcn"),
         (("tab2", "--datasets", "cora,core"), "datasets of tab2 are cora, citeseer, pubmed: got 'core'"),
         (("tab2", "--runs", "-2"), "must be >= 0"),
         (("tab2", "--threads", "0"), "threads must be >= 1: got 0"),

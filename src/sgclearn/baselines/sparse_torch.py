@@ -31,10 +31,26 @@ class SparseProduct:
     def __init__(self, A: sp.csr_array, is_symmetric: bool = False) -> None:
         self.forward = _as_torch(A)
         self.backward = self.forward if is_symmetric else _as_torch(sp.csr_array(A.T))
+        self._places: Any = None
 
     def __call__(self, X: Any) -> Any:
         """`A @ X`, differentiable in `X`."""
         return _function().apply(X, self.forward, self.backward)
+
+    def dropped(self, share: float) -> SparseProduct:
+        """The same with a share of the entries of `A` left out at random, the others scaled to keep the mean.
+
+        Drawn with torch's own generator, whose state is that of the caller.
+        """
+        torch = require("torch", "torch")
+        if self._places is None:
+            self._places = _transposed_places(self.forward)
+        values = torch.nn.functional.dropout(self.forward.values(), share)
+        fewer = object.__new__(SparseProduct)
+        fewer.forward = _with_values(self.forward, values)
+        fewer.backward = _with_values(self.backward, values[self._places])
+        fewer._places = self._places
+        return fewer
 
 
 def _as_torch(A: sp.csr_array) -> Any:
@@ -45,6 +61,20 @@ def _as_torch(A: sp.csr_array) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(*map(torch.from_numpy, parts), size=A.shape, check_invariants=False)
+
+
+def _with_values(A: Any, values: Any) -> Any:
+    torch = require("torch", "torch")
+    pattern = (A.crow_indices(), A.col_indices())
+    return torch.sparse_csr_tensor(*pattern, values, size=A.shape, check_invariants=False)
+
+
+def _transposed_places(A: Any) -> Any:
+    """Where each entry of the transpose, row by row, stands among the entries of `A`."""
+    torch = require("torch", "torch")
+    parts = (A.crow_indices().numpy(), A.col_indices().numpy())
+    numbers = sp.csr_array((np.arange(A.values().numel()), parts[1], parts[0]), shape=tuple(A.shape))
+    return torch.from_numpy(sp.csr_array(numbers.T).data)
 
 
 @cache

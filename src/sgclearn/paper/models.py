@@ -14,6 +14,19 @@ MODELS = {
     "sgc": ("sgclearn.paper.sgc", "SGCModel"),
     "text-sgc": ("sgclearn.paper.sgc", "TextSGCModel"),
     "textgcn": ("sgclearn.baselines", "TextGCN"),
+    "gcn": ("sgclearn.baselines", "GCN"),
+    "gat": ("sgclearn.baselines", "GAT"),
+    "fastgcn": ("sgclearn.baselines", "FastGCN"),
+    "gin": ("sgclearn.baselines", "GIN"),
+    "lnet": ("sgclearn.baselines", "LNet"),
+    "adalnet": ("sgclearn.baselines", "AdaLNet"),
+    "dgi": ("sgclearn.baselines", "DGI"),
+    "gln": ("sgclearn.baselines", "GLN"),
+    "agnn": ("sgclearn.baselines", "AGNN"),
+    "deepwalk": ("sgclearn.baselines", "DeepWalk"),
+    "mlp": ("sgclearn.baselines", "MLP"),
+    "logistic-regression": ("sgclearn.baselines", "LogisticRegression"),
+    "label-propagation": ("sgclearn.baselines", "LabelPropagation"),
 }
 
 

@@ -1,0 +1,167 @@
+"""DGI: node embeddings learned without labels, and logistic regression on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.baselines.features import EXTRA, Features, normalized_features
+from sgclearn.baselines.interface import Baseline, OnStep
+from sgclearn.baselines.network import (
+    NEEDS_PYG,
+    Inputs,
+    check_fitted,
+    check_split,
+    linear,
+    load_torch,
+    n_trained,
+    normalized_product,
+)
+from sgclearn.baselines.training import LowestLoss, train
+from sgclearn.datasets import GraphDataset
+from sgclearn.errors import InputError, require
+
+PROBE_EPOCHS, PROBE_LEARNING_RATE = 100, 0.01
+
+
+class DGI(Baseline):
+    """Deep graph infomax: `Z = prelu(S X W + b)`, trained to tell the graph from one whose features are shuffled.
+
+    A bilinear score compares each row of `Z` with the mean of all (through a sigmoid); training lowers the
+    cross-entropy between the rows of the graph and those of the shuffled one, until the loss has not fallen for
+    `patience` epochs, and takes the epoch of the lowest. Logistic regression (Adam, 100 steps, no decay) on the
+    training rows of `Z` gives the classes.
+
+    Parameters
+    ----------
+    hidden : int, default 512
+        Columns of `Z`.
+    learning_rate : float, default 0.001
+    patience : int, default 20
+    max_epochs : int, default 10,000
+        0 leaves `W` as it was drawn: random-init DGI.
+    row_norm : {None, "l1", "l2"}, default "l1"
+    random_state : int, default 2019
+
+    Notes
+    -----
+    Paper: Velickovic et al., Deep Graph Infomax, 2019. Loss and scores are torch_geometric's `DeepGraphInfomax`. The
+    features meet `W` once an epoch: shuffled rows of X give shuffled rows of `X W`. Needs torch and torch_geometric
+    (extra ``baselines``).
+
+    Examples
+    --------
+    >>> from sgclearn.baselines import DGI
+    >>> DGI(max_epochs=0).hidden
+    512
+    """
+
+    requires: ClassVar = NEEDS_PYG
+
+    def __init__(
+        self,
+        hidden: int = 512,
+        *,
+        learning_rate: float = 0.001,
+        patience: int = 20,
+        max_epochs: int = 10_000,
+        row_norm: str | None = "l1",
+        random_state: int = 2019,
+    ) -> None:
+        if hidden < 1 or max_epochs < 0 or patience < 0:
+            raise InputError(
+                "hidden must be >= 1, max_epochs and patience >= 0: got "
+                f"{hidden}, {max_epochs} and {patience}."
+            )
+        self.hidden = hidden
+        self.learning_rate = learning_rate
+        self.patience = patience
+        self.max_epochs = max_epochs
+        self.row_norm = row_norm
+        self.random_state = random_state
+
+    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
+        """Learn embeddings of all nodes, then the classes from those of `data.train`; see `Baseline.fit`."""
+        torch = load_torch(self.requires)
+        check_split(self, data, needs_val=False)
+        with self.timed(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.random_state)
+            inputs = self._inputs(data)
+            self._build(data.X.shape[1])
+            self.details_ = self._train(inputs, on_step)
+            self.layers_.eval()
+            with torch.no_grad():
+                Z = self._embeddings(inputs)
+            self.probe_ = fit_probe(Z[torch.tensor(data.train)], data.y[data.train], len(data.class_names))
+        self.n_parameters_ = (n_trained(self.layers_) if self.max_epochs else 0) + n_trained(self.probe_)
+        return self
+
+    def _inputs(self, data: GraphDataset) -> Inputs:
+        return Inputs(Features(normalized_features(data, self.row_norm)), normalized_product(data.graph))
+
+    def _build(self, n_features: int) -> None:
+        torch = require("torch", EXTRA)
+        infomax = require("torch_geometric.nn", EXTRA).DeepGraphInfomax
+        scores = infomax(self.hidden, self._encode, _summary, _shuffled)
+        # Glorot's bound for a bilinear form, as the authors draw it; torch_geometric's own is nine times as wide.
+        bound = (6.0 / (self.hidden * (self.hidden + 1))) ** 0.5
+        torch.nn.init.uniform_(scores.weight, -bound, bound)
+        self.layers_ = torch.nn.ModuleDict(
+            {
+                "features": linear(n_features, self.hidden),
+                "bias": torch.nn.ParameterDict({"b": torch.nn.Parameter(torch.zeros(self.hidden))}),
+                "prelu": torch.nn.PReLU(),
+                "scores": scores,
+            }
+        )
+
+    def _encode(self, XW: Any, graph: Any) -> Any:
+        return self.layers_["prelu"](graph(XW) + self.layers_["bias"]["b"])
+
+    def _embeddings(self, inputs: Inputs) -> Any:
+        return self._encode(inputs.features.linear(self.layers_["features"]), inputs.graph)  # (n, hidden)
+
+    def _train(self, inputs: Inputs, on_step: OnStep | None) -> dict[str, Any]:
+        if self.max_epochs == 0:
+            return {"epochs": 0}
+        scores = self.layers_["scores"]
+
+        def losses() -> Iterator[Any]:
+            yield scores.loss(*scores(inputs.features.linear(self.layers_["features"]), inputs.graph))
+
+        optimizer = require("torch", EXTRA).optim.Adam(self.layers_.parameters(), lr=self.learning_rate)
+        rule = LowestLoss(self.patience)
+        return train(self.layers_, optimizer, losses, None, rule, self.max_epochs, on_step)
+
+    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
+        """Class of every node, of the graph of the fit or of another with the same features."""
+        torch = require("torch", EXTRA)
+        check_fitted(self, data)
+        with torch.no_grad():
+            codes = self.probe_(self._embeddings(self._inputs(data))).argmax(dim=1)
+        return np.asarray(codes.numpy(), dtype=np.intp)
+
+
+def fit_probe(Z: Any, y: NDArray[np.int64], n_classes: int) -> Any:
+    """Logistic regression on embeddings as the paper of DGI trains it: Adam, 100 steps, no decay."""
+    torch = require("torch", EXTRA)
+    layer = linear(Z.shape[1], n_classes, bias=True)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=PROBE_LEARNING_RATE)
+    codes = torch.tensor(y)
+
+    def losses() -> Iterator[Any]:
+        yield torch.nn.functional.cross_entropy(layer(Z), codes)
+
+    train(layer, optimizer, losses, None, None, PROBE_EPOCHS)
+    return layer
+
+
+def _summary(Z: Any, *inputs: Any) -> Any:
+    return Z.mean(dim=0).sigmoid()
+
+
+def _shuffled(XW: Any, graph: Any) -> tuple[Any, Any]:
+    return XW[require("torch", EXTRA).randperm(len(XW))], graph

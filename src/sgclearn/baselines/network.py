@@ -1,0 +1,252 @@
+"""What the networks of the baselines share: one fit on all nodes at once, one prediction, one way to be checked."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.baselines.features import EXTRA, Features, normalized_features
+from sgclearn.baselines.interface import Baseline, OnStep
+from sgclearn.baselines.sparse_torch import SparseProduct
+from sgclearn.baselines.training import Judgement, MeanLoss, Rule, train
+from sgclearn.datasets import GraphDataset
+from sgclearn.errors import InputError, require
+from sgclearn.graph import Graph
+from sgclearn.operators import Operator
+
+NEEDS_TORCH: tuple[tuple[str, str], ...] = (("torch", EXTRA),)
+NEEDS_PYG: tuple[tuple[str, str], ...] = (("torch", EXTRA), ("torch_geometric", EXTRA))
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Features of all nodes, and the graph as the layers of a model take it."""
+
+    features: Features
+    graph: Any
+
+
+class NodeNetwork(Baseline):
+    """A network for nodes, trained by Adam on the mean cross-entropy over the training nodes, all nodes at once.
+
+    A model says what its layers are (`_layers`), what they make of features and graph (`_logits`), how it takes the
+    graph (`_graph`), which weights decay (`_decayed`) and by which rule an epoch is chosen (`_rule`).
+
+    Parameters
+    ----------
+    hidden : int, default 16
+        Numbers a node has in the hidden layer.
+    dropout : float in [0, 1), default 0.5
+    learning_rate : float, default 0.01
+    weight_decay : float, default 5e-4
+        Adam adds so many times a weight to its gradient, which is the gradient of `weight_decay / 2 |W|^2`.
+    patience : int, default 10
+        Epochs that the rule waits for; 0 never stops early.
+    max_epochs : int, default 200
+    row_norm : {None, "l1", "l2"}, default "l1"
+        Norm by which each node's features are divided first.
+    random_state : int, default 2019
+        Of the weights at the start and of dropout; torch's own generator is left as it was.
+
+    Attributes
+    ----------
+    layers_ : torch.nn.ModuleDict
+        The trained weights.
+    seconds_, cpu_seconds_, n_parameters_, details_
+        As in `Baseline`; the details are those of `train`.
+    """
+
+    requires: ClassVar = NEEDS_TORCH
+
+    def __init__(
+        self,
+        hidden: int = 16,
+        *,
+        dropout: float = 0.5,
+        learning_rate: float = 0.01,
+        weight_decay: float = 5e-4,
+        patience: int = 10,
+        max_epochs: int = 200,
+        row_norm: str | None = "l1",
+        random_state: int = 2019,
+    ) -> None:
+        if hidden < 1 or max_epochs < 1 or patience < 0:
+            raise InputError(
+                "hidden and max_epochs must be >= 1 and patience >= 0: got "
+                f"{hidden}, {max_epochs} and {patience}."
+            )
+        if not 0.0 <= dropout < 1.0:
+            raise InputError(f"dropout must be a share in [0, 1): got {dropout}.")
+        self.hidden = hidden
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.patience = patience
+        self.max_epochs = max_epochs
+        self.row_norm = row_norm
+        self.random_state = random_state
+
+    @abstractmethod
+    def _layers(self, n_features: int, n_classes: int) -> dict[str, Any]:
+        """Layers with their weights at the start, by name."""
+
+    @abstractmethod
+    def _logits(self, inputs: Inputs, dropout: float) -> Any:
+        """Logits (n, C) of all nodes; `dropout` is 0 outside of training."""
+
+    def _graph(self, graph: Graph) -> Any:
+        """The graph as the layers take it: here a product with `S = D~^-1/2 (A + I) D~^-1/2`."""
+        return normalized_product(graph)
+
+    def _decayed(self) -> list[Any]:
+        """The weights that weight decay is for: all."""
+        return list(self.layers_.parameters())
+
+    def _rule(self) -> Rule:
+        return MeanLoss(self.patience)
+
+    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
+        """Train on the labels of `data.train`, choosing by those of `data.val`; see `Baseline.fit`."""
+        torch = load_torch(self.requires)
+        check_split(self, data, needs_val=self.patience > 0)
+        with self.timed(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.random_state)
+            inputs = self._inputs(data)
+            self.layers_ = torch.nn.ModuleDict(self._layers(data.X.shape[1], len(data.class_names)))
+            self.details_ = self._train(inputs, data, on_step)
+        self.n_parameters_ = n_trained(self.layers_)
+        return self
+
+    def _inputs(self, data: GraphDataset) -> Inputs:
+        return Inputs(Features(normalized_features(data, self.row_norm)), self._graph(data.graph))
+
+    def _train(self, inputs: Inputs, data: GraphDataset, on_step: OnStep | None) -> dict[str, Any]:
+        torch = require("torch", EXTRA)
+        (train_nodes, train_y), (val_nodes, val_y) = (
+            (torch.tensor(nodes), torch.tensor(data.y[nodes])) for nodes in (data.train, data.val)
+        )
+
+        def judge() -> Judgement:
+            with torch.no_grad():
+                return judgement(self._logits(inputs, 0.0)[val_nodes], val_y)
+
+        optimizer = adam(self.layers_, self._decayed(), self.learning_rate, self.weight_decay)
+        rule = self._rule() if len(val_nodes) else None  # without validation nodes the last epoch is taken
+        return train(
+            self.layers_,
+            optimizer,
+            lambda: self._losses(inputs, train_nodes, train_y),
+            judge,
+            rule,
+            self.max_epochs,
+            on_step,
+        )
+
+    def _losses(self, inputs: Inputs, nodes: Any, y: Any) -> Iterator[Any]:
+        """Loss of every batch of an epoch: here of one, the whole graph."""
+        logits = self._logits(inputs, self.dropout)
+        yield require("torch", EXTRA).nn.functional.cross_entropy(logits[nodes], y)
+
+    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
+        """Class of every node, of the graph of the fit or of another with the same features."""
+        torch = require("torch", EXTRA)
+        check_fitted(self, data)
+        self.layers_.eval()
+        with torch.no_grad():
+            codes = self._logits(self._inputs(data), 0.0).argmax(dim=1)
+        return np.asarray(codes.numpy(), dtype=np.intp)
+
+
+def load_torch(requires: tuple[tuple[str, str], ...]) -> Any:
+    """Torch, after importing all that a fit needs, so that no import falls into the time of a training."""
+    for module, extra in requires:
+        require(module, extra)
+    if requires == NEEDS_PYG:
+        require("torch_geometric.nn", EXTRA)
+    torch = require("torch", EXTRA)
+    # The first optimizer of a process imports torch's compiler, which takes seconds.
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)]).zero_grad()
+    return torch
+
+
+def check_split(model: Any, data: GraphDataset, needs_val: bool = True) -> None:
+    """Raise unless there are training nodes, and validation nodes where the model stops or chooses by them."""
+    if len(data.train) == 0 or (needs_val and len(data.val) == 0):
+        also = " and validation" if needs_val else ""
+        raise InputError(
+            f"{type(model).__name__} needs training{also} nodes: got {len(data.train)} and {len(data.val)}; "
+            "give the dataset a split that has them."
+        )
+    model.n_features_in_ = data.X.shape[1]
+
+
+def check_fitted(model: Any, data: GraphDataset) -> None:
+    """Raise unless the model is fitted, and to as many features."""
+    name = type(model).__name__
+    if not hasattr(model, "n_features_in_"):
+        raise InputError(f"{name} must be fitted before it predicts: call fit first.")
+    if data.X.shape[1] != model.n_features_in_:
+        raise InputError(
+            f"{name} was fitted to {model.n_features_in_:,} features: got {data.X.shape[1]:,}; "
+            "predict on data with the same columns."
+        )
+
+
+def normalized_matrix(graph: Graph) -> sp.csr_array:
+    """`S = D~^-1/2 (A + I) D~^-1/2`; loops in the data stay and I is added on top, as the papers' codes do."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*self-loops in the data")
+        return sp.csr_array(Operator(graph).matrix())
+
+
+def normalized_product(graph: Graph) -> SparseProduct:
+    """`H -> S H`, differentiable in H."""
+    return SparseProduct(normalized_matrix(graph), is_symmetric=not graph.directed)
+
+
+def edge_index(graph: Graph) -> Any:
+    """PyG's list of edges (2, m), from the node that is read to the node that reads it, with one loop at each node."""
+    torch = require("torch", EXTRA)
+    A = graph.to_scipy()
+    readers = np.repeat(np.arange(graph.n_nodes), np.diff(A.indptr))
+    others = A.indices != readers
+    loops = np.arange(graph.n_nodes)
+    ends = (np.concatenate([A.indices[others], loops]), np.concatenate([readers[others], loops]))
+    return torch.from_numpy(np.stack(ends).astype(np.int64))
+
+
+def linear(n_in: int, n_out: int, bias: bool = False) -> Any:
+    """A `torch.nn.Linear` with weights drawn as Glorot and Bengio do (uniform) and a bias of zero."""
+    torch = require("torch", EXTRA)
+    layer = torch.nn.Linear(n_in, n_out, bias=bias)
+    torch.nn.init.xavier_uniform_(layer.weight)
+    if bias:
+        torch.nn.init.zeros_(layer.bias)
+    return layer
+
+
+def adam(layers: Any, decayed: list[Any], learning_rate: float, weight_decay: float) -> Any:
+    """Adam that decays some of the weights."""
+    torch = require("torch", EXTRA)
+    marked = {id(weight) for weight in decayed}
+    others = [weight for weight in layers.parameters() if id(weight) not in marked]
+    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}, {"params": others}]
+    return torch.optim.Adam([group for group in groups if group["params"]], lr=learning_rate)
+
+
+def judgement(logits: Any, y: Any) -> Judgement:
+    """Mean cross-entropy, and share of right answers."""
+    loss = require("torch", EXTRA).nn.functional.cross_entropy(logits, y)
+    return float(loss), float((logits.argmax(dim=1) == y).float().mean())
+
+
+def n_trained(layers: Any) -> int:
+    """Number of weights that a gradient is taken for."""
+    return sum(weight.numel() for weight in layers.parameters() if weight.requires_grad)

@@ -1,0 +1,145 @@
+"""Models without a network: logistic regression on the features, and labels spread along the edges."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.baselines.features import normalized_features
+from sgclearn.baselines.interface import Baseline, OnStep
+from sgclearn.baselines.network import check_fitted, check_split
+from sgclearn.classify import SGCClassifier, SGCClassifierCV
+from sgclearn.datasets import GraphDataset
+from sgclearn.errors import InputError
+
+
+def regression(
+    X: Any, data: GraphDataset, weight_decay: float | None, on_step: OnStep | None = None
+) -> SGCClassifier:
+    """Multinomial logistic regression on the training rows of X; without a decay, the best on the validation nodes."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="no graph was given")
+        if weight_decay is None:
+            search = SGCClassifierCV(0)
+            labels = data.train_labels(with_val=True)
+            search.fit(X, labels, validation=data.val, on_step=on_step)
+            best: dict[str, Any] = search.best_params_
+            weight_decay = float(best["weight_decay"])
+        return SGCClassifier(0, weight_decay=weight_decay).fit(X, data.train_labels())
+
+
+class LogisticRegression(Baseline):
+    """Multinomial logistic regression on the features of a node, which sees no graph.
+
+    Parameters
+    ----------
+    weight_decay : float, optional
+        The best of a path on the validation nodes if not given.
+    row_norm : {None, "l1", "l2"}, default "l1"
+    random_state : int, default 2019
+        Not used: the optimum is unique.
+
+    Examples
+    --------
+    >>> from sgclearn.baselines import LogisticRegression
+    >>> LogisticRegression(weight_decay=1e-4).weight_decay
+    0.0001
+    """
+
+    def __init__(
+        self, weight_decay: float | None = None, *, row_norm: str | None = "l1", random_state: int = 2019
+    ) -> None:
+        self.weight_decay = weight_decay
+        self.row_norm = row_norm
+        self.random_state = random_state
+
+    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
+        """Fit to the training labels; see `Baseline.fit`."""
+        check_split(self, data, needs_val=self.weight_decay is None)
+        with self.timed():
+            X = normalized_features(data, self.row_norm)
+            self.model_ = regression(X, data, self.weight_decay, on_step)
+        self.n_parameters_ = int(self.model_.coef_.size + self.model_.intercept_.size)
+        self.details_ = {"weight_decay": float(self.model_.weight_decay)}
+        return self
+
+    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
+        """Class of every node."""
+        check_fitted(self, data)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="no graph was given")
+            return np.asarray(self.model_.predict(normalized_features(data, self.row_norm)), dtype=np.intp)
+
+
+class LabelPropagation(Baseline):
+    """Classes spread along the edges: every node without a label takes the mean of its neighbours.
+
+    `F = D^-1 A F` on the nodes without a label and `F = Y` on those with one: the harmonic function, by iteration.
+    A node that no label reaches gets the shares of the classes among the training nodes. Features are not read.
+
+    Parameters
+    ----------
+    max_iter : int, default 1000
+    tol : float, default 1e-4
+        Stop when no entry changes by more.
+    random_state : int, default 2019
+        Not used: nothing is random.
+
+    Notes
+    -----
+    Paper: Zhu, Ghahramani and Lafferty, Semi-Supervised Learning Using Gaussian Fields and Harmonic Functions, 2003.
+
+    Examples
+    --------
+    >>> from sgclearn.baselines import LabelPropagation
+    >>> LabelPropagation(max_iter=50).max_iter
+    50
+    """
+
+    def __init__(self, *, max_iter: int = 1000, tol: float = 1e-4, random_state: int = 2019) -> None:
+        if max_iter < 1 or tol < 0:
+            raise InputError(f"max_iter must be >= 1 and tol >= 0: got {max_iter} and {tol}.")
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
+        """Spread the training labels; see `Baseline.fit`."""
+        check_split(self, data, needs_val=False)
+        with self.timed():
+            Y = np.zeros((len(data.train), len(data.class_names)))
+            Y[np.arange(len(data.train)), data.y[data.train]] = 1.0
+            degrees = data.graph.degrees()
+            inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+            P = sp.csr_array(sp.diags_array(inverse) @ data.graph.to_scipy())
+            F = np.zeros((data.graph.n_nodes, Y.shape[1]))
+            F[data.train] = Y
+            for step in range(self.max_iter):
+                spread = P @ F
+                spread[data.train] = Y
+                change = np.abs(spread - F).max()
+                F = spread
+                if on_step is not None:
+                    on_step(step + 1, self.max_iter)
+                if change <= self.tol:
+                    break
+            F[F.sum(axis=1) == 0.0] = Y.mean(axis=0)
+        self.scores_ = F
+        self.n_parameters_ = 0
+        self.details_ = {"iterations": step + 1}
+        return self
+
+    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
+        """Class of every node of the graph of the fit."""
+        if not hasattr(self, "scores_"):
+            raise InputError("LabelPropagation must be fitted before it predicts: call fit first.")
+        if data.graph.n_nodes != len(self.scores_):
+            raise InputError(
+                f"LabelPropagation predicts the {len(self.scores_):,} nodes it was fitted on: got a graph of "
+                f"{data.graph.n_nodes:,}; fit it on the graph that has them all."
+            )
+        return np.asarray(self.scores_.argmax(axis=1), dtype=np.intp)
