@@ -104,7 +104,7 @@ class GAT(NodeNetwork):
 
 
 class AGNN(NodeNetwork):
-    """Attention-based graph network: `softmax(P_L ... P_1 relu(X W1) W2)` with one number to learn a layer.
+    """Attention-based graph network: `softmax(P relu(X W1) W2)`, P the product of layers with one learned number each.
 
     `P_l` weighs neighbour j of node i, and i itself, by the softmax over j of `beta_l cos(h_i, h_j)`; `beta_1` is
     zero and stays so where `first_fixed`, so that the first layer is a plain mean. Dropout on the features and on the
