@@ -126,6 +126,7 @@ def test_page_holds_results_settings_sources_and_machine(recipe, lines):
         "Of 2 figures with a tolerance 1 are within it, and not: Slow on Alpha, +0.40 (+-0.3 missed).",
         ".. image:: toy.svg",
         "- 80.50 ± 0.14",
+        "     - –\n",  # noqa: RUF001
         "1,234 parameters; epochs 15; stopped early in 1 of 2 runs",
         "plan full; weight decay found 0.0123",
         "``n_hops = 2``, ``max_iter`` 7 (b). Source: a long source.",

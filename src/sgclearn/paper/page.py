@@ -92,7 +92,8 @@ def _table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> 
     lines = [f".. list-table:: {title}", "   :header-rows: 1", ""]
     for row in (header, *rows):
         for position, cell in enumerate(row):
-            lines.append(f"   {'* -' if position == 0 else '  -'} {cell.replace('+-', '±')}".rstrip())
+            text = "–" if cell == "-" else cell.replace("+-", "±")  # noqa: RUF001 - a lone hyphen begins a list
+            lines.append(f"   {'* -' if position == 0 else '  -'} {text}".rstrip())
     return [*lines, ""]
 
 
