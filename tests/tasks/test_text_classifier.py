@@ -277,6 +277,11 @@ def test_weight_decay_is_chosen_on_folds(news: Any) -> None:
     assert TextSGCClassifier(cv=2).fit(news.docs, y).weight_decay_ in np.logspace(-6, 0, 13).round(9)
 
 
+def test_builder_must_be_one(news: Any) -> None:
+    with pytest.raises(InputTypeError, match="builder must be a TextGraphBuilder: got 'sgc'"):
+        TextSGCClassifier("sgc").fit(news.docs, news.labels(*ALL))  # type: ignore[arg-type]
+
+
 def test_search_ends_when_it_only_gets_worse() -> None:
     better, worse, as_good = (0.9, 0.3), (0.8, 0.4), (0.9, 0.31)
     assert not training._is_over([worse, worse, better], 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,13 @@ def test_document_without_words_is_explained_by_the_shares(news: Any) -> None:
         model = TextSGCClassifier(weight_decay=1e-2).fit([*news.docs, ""], [*news.labels(*ALL), ""])
     for doc in (48, "qwertz"):
         for by in ("features", "text"):
-            found = model.explain(doc, "money", by=by)
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                found = model.explain(doc, "money", by=by)
+            assert [doc == "qwertz"] * len(heard) == [
+                "no word that the model knows" in str(w.message) for w in heard
+            ]
+            assert len(heard) == (doc == "qwertz")
             assert len(found.words) == len(found.documents) == 0
             assert found.logit == found.baseline == np.log(model.class_prior_[2])
 

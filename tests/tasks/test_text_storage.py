@@ -39,7 +39,12 @@ def test_loaded_model_predicts_the_same_bits(news: Any, tmp_path: Path, kind: st
     fitted = TextSGCClassifier(weight_decay=(1e-3, 1e-2), cv=2, recipe=recipe, class_weight="balanced")
     fitted.fit(news.docs, y)
     save_text_model(fitted, tmp_path / "m")
-    loaded = load_text_model(tmp_path / "m", fitted.text_graph_.graph)
+    loaded = load_text_model(tmp_path / "m", fitted.text_graph_)
+    assert (
+        load_text_model(tmp_path / "m", fitted.text_graph_.graph).explain(5).logit == loaded.explain(5).logit
+    )
+    with pytest.raises(InputTypeError, match="graph must be the graph of the fit: got str"):
+        load_text_model(tmp_path / "m", "graph.npz")  # type: ignore[arg-type]
     for method in ("predict", "predict_proba", "decision_function"):
         before, after = getattr(fitted, method)(NEW), getattr(loaded, method)(NEW)
         assert before.dtype == after.dtype

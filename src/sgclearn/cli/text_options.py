@@ -83,7 +83,12 @@ class TextGraphOptions:
     """How documents become a graph."""
 
     analyzer: Annotated[
-        Analyzer, text_option("How a text is cut: words (default), textgcn, or whitespace.", GRAPH)
+        Analyzer,
+        text_option(
+            "How a text is cut: words of any language in lower case (default); textgcn: English, marks and endings "
+            "are words too; sgc: English, marks are taken out and an address is one word; whitespace: as it is.",
+            GRAPH,
+        ),
     ] = Analyzer.words
     stop_words: Annotated[
         StopWords, text_option("Words to leave out: a list by name; none if not given.", GRAPH)

@@ -16,7 +16,7 @@ from sgclearn.classify.base import check_weight_decay
 from sgclearn.classify.fitting import check_count
 from sgclearn.classify.labels import as_labels, class_weight_factors, encode_classes, labelled_mask
 from sgclearn.classify.search import Trial, make_folds
-from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
 from sgclearn.operators import Operator
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.propagate import check_nodes
@@ -224,6 +224,10 @@ class TextSGCClassifier(TextPrediction):
 
     def _build(self, docs: Any, stage: OnStage) -> TextGraph:
         builder = TextGraphBuilder() if self.builder is None else self.builder
+        if not isinstance(builder, TextGraphBuilder):
+            raise InputTypeError(
+                f"builder must be a TextGraphBuilder: got {builder!r}; write TextGraphBuilder(analyzer=...)."
+            )
         return builder.build(docs, stage("building the graph"), memory_limit=self.memory_limit)
 
     def _labels(

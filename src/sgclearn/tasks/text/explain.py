@@ -9,13 +9,14 @@ the min-max scaling leaves; it is 0 where every column is 0 in some labelled doc
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
 from sgclearn.operators import Operator
 from sgclearn.propagation.engines import get_engine
 from sgclearn.tables.messages import counted
@@ -126,6 +127,12 @@ def _new(model: TextPrediction, text: str, by: str) -> Array | None:
     """Terms of the logits of a new document (n, C), None if it has no known words; its own column has no weight."""
     rows, loops = model.words_.join([text])
     if rows.nnz == 0:
+        warnings.warn(
+            "the text has no word that the model knows: there is nothing to explain but the shares of the classes "
+            "among the labelled documents.",
+            SgclearnWarning,
+            stacklevel=5,
+        )
         return None
     n_documents, K = model.n_documents_, model.n_hops_
     step = np.zeros((model.coef_.shape[1], 1))

@@ -60,8 +60,9 @@ class TextGraphBuilder:
     analyzer : {"words", "textgcn", "sgc", "whitespace"} or callable, default "words"
         How a text is cut. "words": lower case, two word characters or more, as in scikit-learn. "textgcn": the
         cleaning of TextGCN, where marks and English endings are words too. "sgc": that of the paper's own code,
-        which takes out marks and leaves no gap, so that an address is one word. "whitespace": whatever stands
-        between spaces, for text that is cleaned already. A function gives the list of words of a text.
+        which takes out marks and leaves no gap, so that an address is one word. Both know no letters but ASCII.
+        "whitespace": whatever stands between spaces, for text that is cleaned already. A function gives the list of
+        words of a text.
     stop_words : {"english", "textgcn"}, list of str or None, default None
         Words to leave out: scikit-learn's list of 318, the 179 that TextGCN's cleaned corpora lack (NLTK's list
         of 2018; applied with `min_count=5` to the raw corpora it gives the cleaned ones), or your own.

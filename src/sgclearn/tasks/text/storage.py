@@ -81,14 +81,17 @@ def save_text_model(model: TextSGCClassifier, path: str | os.PathLike[str]) -> N
     write_container(path, header, tensors)
 
 
-def load_text_model(path: str | os.PathLike[str], graph: Graph | None = None) -> TextSGCClassifier:
+def load_text_model(
+    path: str | os.PathLike[str], graph: Graph | TextGraph | None = None
+) -> TextSGCClassifier:
     """Read a model that `save_text_model` wrote; it predicts the same bits as the one that was saved.
 
     Parameters
     ----------
     path : path
-    graph : Graph, optional
-        The graph of the fit, which explanations by feature and of fitted documents need.
+    graph : Graph or TextGraph, optional
+        The graph of the fit, which explanations by feature and of fitted documents need: `text_graph_` of the model
+        that was saved, or `Graph.load_npz("run/graph.npz")` of a run of `sgc text fit`.
 
     Raises
     ------
@@ -114,6 +117,12 @@ def load_text_model(path: str | os.PathLike[str], graph: Graph | None = None) ->
             "with save_text_model."
         ) from error
     if graph is not None:
+        graph = graph.graph if isinstance(graph, TextGraph) else graph
+        if not isinstance(graph, Graph):
+            raise InputTypeError(
+                f"graph must be the graph of the fit: got {type(graph).__name__}; give the text_graph_ of the model "
+                "that was saved, or leave it out."
+            )
         _attach(model, graph)
     return model
 
