@@ -190,7 +190,8 @@ class LabelledTexts:
         held = [f"{len(self.where(split)):,} {split}" for split in self.names]
         left = len(self.y) - sum(len(self.where(split)) for split in self.names)
         held += [f"{left:,} without a label"] if left else []
-        return ", ".join(held) + (" (test labels are held back here)" if self.is_held_out else "")
+        shown = self.is_held_out and len(self.where("test"))
+        return ", ".join(held) + (" (test labels are held back here)" if shown else "")
 
     def untuned_decay(self) -> float | None:
         """A weight decay where there is nothing to tune it on, with a warning; else None."""
