@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from sgclearn.baselines.features import EXTRA
@@ -11,6 +12,7 @@ from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
 
 
+@dataclass(eq=False, repr=False)
 class GAT(NodeNetwork):
     """Graph attention network with two layers: every node weighs its neighbours and itself by learned attention.
 
@@ -48,34 +50,21 @@ class GAT(NodeNetwork):
 
     requires: ClassVar = NEEDS_PYG
 
-    def __init__(
-        self,
-        hidden: int = 8,
-        *,
-        heads: int = 8,
-        output_heads: int = 1,
-        dropout: float = 0.6,
-        learning_rate: float = 0.005,
-        weight_decay: float = 5e-4,
-        patience: int = 100,
-        max_epochs: int = 100_000,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        super().__init__(
-            hidden,
-            dropout=dropout,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            patience=patience,
-            max_epochs=max_epochs,
-            row_norm=row_norm,
-            random_state=random_state,
-        )
-        if heads < 1 or output_heads < 1:
-            raise InputError(f"heads and output_heads must be >= 1: got {heads} and {output_heads}.")
-        self.heads = heads
-        self.output_heads = output_heads
+    hidden: int = 8
+    _: KW_ONLY
+    heads: int = 8
+    output_heads: int = 1
+    dropout: float = 0.6
+    learning_rate: float = 0.005
+    patience: int = 100
+    max_epochs: int = 100_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.heads < 1 or self.output_heads < 1:
+            raise InputError(
+                f"heads and output_heads must be >= 1: got {self.heads} and {self.output_heads}."
+            )
 
     def _graph(self, graph: Graph) -> Any:
         return edge_index(graph)
@@ -103,6 +92,7 @@ class GAT(NodeNetwork):
         return self.layers_["second"](functional.dropout(H, dropout), inputs.graph)
 
 
+@dataclass(eq=False, repr=False)
 class AGNN(NodeNetwork):
     """Attention-based graph network: `softmax(P relu(X W1) W2)`, P the product of layers with one learned number each.
 
@@ -129,34 +119,15 @@ class AGNN(NodeNetwork):
 
     requires: ClassVar = NEEDS_PYG
 
-    def __init__(
-        self,
-        hidden: int = 16,
-        *,
-        n_layers: int = 2,
-        first_fixed: bool = True,
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        patience: int = 0,
-        max_epochs: int = 200,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        super().__init__(
-            hidden,
-            dropout=dropout,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            patience=patience,
-            max_epochs=max_epochs,
-            row_norm=row_norm,
-            random_state=random_state,
-        )
-        if n_layers < 1:
-            raise InputError(f"n_layers must be >= 1: got {n_layers}.")
-        self.n_layers = n_layers
-        self.first_fixed = first_fixed
+    _: KW_ONLY
+    n_layers: int = 2
+    first_fixed: bool = True
+    patience: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_layers < 1:
+            raise InputError(f"n_layers must be >= 1: got {self.n_layers}.")
 
     def _graph(self, graph: Graph) -> Any:
         return edge_index(graph)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class Sampled:
     product: SparseProduct
 
 
+@dataclass(eq=False, repr=False)
 class FastGCN(NodeNetwork):
     r"""GCN with two layers, trained on batches of labelled nodes and a sample of the nodes below them.
 
@@ -66,36 +67,18 @@ class FastGCN(NodeNetwork):
     100
     """
 
-    def __init__(
-        self,
-        hidden: int = 16,
-        *,
-        n_sampled: int = 400,
-        batch_size: int = 256,
-        reached: bool = False,
-        dropout: float = 0.0,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        patience: int = 10,
-        max_epochs: int = 200,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        super().__init__(
-            hidden,
-            dropout=dropout,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            patience=patience,
-            max_epochs=max_epochs,
-            row_norm=row_norm,
-            random_state=random_state,
-        )
-        if n_sampled < 1 or batch_size < 1:
-            raise InputError(f"n_sampled and batch_size must be >= 1: got {n_sampled} and {batch_size}.")
-        self.n_sampled = n_sampled
-        self.batch_size = batch_size
-        self.reached = reached
+    _: KW_ONLY
+    n_sampled: int = 400
+    batch_size: int = 256
+    reached: bool = False
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_sampled < 1 or self.batch_size < 1:
+            raise InputError(
+                f"n_sampled and batch_size must be >= 1: got {self.n_sampled} and {self.batch_size}."
+            )
 
     def _inputs(self, data: GraphDataset) -> Inputs:
         sampled = self._graph(data.graph)

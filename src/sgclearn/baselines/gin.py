@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import scipy.sparse as sp
@@ -14,6 +15,7 @@ from sgclearn.errors import require
 from sgclearn.graph import Graph
 
 
+@dataclass(eq=False, repr=False)
 class GIN(NodeNetwork):
     """Graph isomorphism network with two layers: `h_i <- MLP(h_i + sum of h_j over the neighbours j)`.
 
@@ -35,28 +37,9 @@ class GIN(NodeNetwork):
     of the time. Needs torch (extra ``baselines``).
     """
 
-    def __init__(
-        self,
-        hidden: int = 64,
-        *,
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        patience: int = 0,
-        max_epochs: int = 200,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        super().__init__(
-            hidden,
-            dropout=dropout,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            patience=patience,
-            max_epochs=max_epochs,
-            row_norm=row_norm,
-            random_state=random_state,
-        )
+    hidden: int = 64
+    _: KW_ONLY
+    patience: int = 0
 
     def _graph(self, graph: Graph) -> SparseProduct:
         A = graph.to_scipy()

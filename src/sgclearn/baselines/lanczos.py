@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -32,6 +32,7 @@ class Ritz:
     T: Any
 
 
+@dataclass(eq=False, repr=False)
 class LanczosNetwork(NodeNetwork):
     """What LNet and AdaLNet share: two layers, each a sum of short and long filters.
 
@@ -39,39 +40,21 @@ class LanczosNetwork(NodeNetwork):
     ones, `S ~ V T V^T` after `n_ritz` steps of Lanczos, and `F_b` is what a perceptron makes of the powers of T.
     """
 
-    def __init__(
-        self,
-        hidden: int = 16,
-        *,
-        short: Sequence[int] = (1, 2, 3),
-        long: Sequence[int] = (5, 10, 20),
-        n_ritz: int = 20,
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-3,
-        patience: int = 50,
-        max_epochs: int = 200,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        super().__init__(
-            hidden,
-            dropout=dropout,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            patience=patience,
-            max_epochs=max_epochs,
-            row_norm=row_norm,
-            random_state=random_state,
-        )
-        if not short or not long or min(*short, *long, n_ritz) < 1:
+    _: KW_ONLY
+    short: Sequence[int] = (1, 2, 3)
+    long: Sequence[int] = (5, 10, 20)
+    n_ritz: int = 20
+    weight_decay: float = 5e-3
+    patience: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.short or not self.long or min(*self.short, *self.long, self.n_ritz) < 1:
             raise InputError(
                 "short and long must be lengths >= 1, at least one each, and n_ritz >= 1: got "
-                f"{tuple(short)}, {tuple(long)} and {n_ritz}."
+                f"{tuple(self.short)}, {tuple(self.long)} and {self.n_ritz}."
             )
-        self.short = tuple(sorted(short))
-        self.long = tuple(long)
-        self.n_ritz = n_ritz
+        self.short, self.long = tuple(sorted(self.short)), tuple(self.long)
 
     @abstractmethod
     def _filter_width(self) -> int:

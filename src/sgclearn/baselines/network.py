@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sgclearn.baselines.features import EXTRA, Features, normalized_features
 from sgclearn.baselines.interface import Baseline, OnStep
 from sgclearn.baselines.sparse_torch import SparseProduct
-from sgclearn.baselines.training import Judgement, MeanLoss, Rule, train
+from sgclearn.baselines.training import Judgement, MeanLoss, Rule, check_schedule, train
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
@@ -33,6 +33,7 @@ class Inputs:
     graph: Any
 
 
+@dataclass(eq=False, repr=False)
 class NodeNetwork(Baseline):
     """A network for nodes, trained by Adam on the mean cross-entropy over the training nodes, all nodes at once.
 
@@ -65,33 +66,18 @@ class NodeNetwork(Baseline):
 
     requires: ClassVar = NEEDS_TORCH
 
-    def __init__(
-        self,
-        hidden: int = 16,
-        *,
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        patience: int = 10,
-        max_epochs: int = 200,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        if hidden < 1 or max_epochs < 1 or patience < 0:
-            raise InputError(
-                "hidden and max_epochs must be >= 1 and patience >= 0: got "
-                f"{hidden}, {max_epochs} and {patience}."
-            )
-        if not 0.0 <= dropout < 1.0:
-            raise InputError(f"dropout must be a share in [0, 1): got {dropout}.")
-        self.hidden = hidden
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.patience = patience
-        self.max_epochs = max_epochs
-        self.row_norm = row_norm
-        self.random_state = random_state
+    hidden: int = 16
+    _: KW_ONLY
+    dropout: float = 0.5
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    patience: int = 10
+    max_epochs: int = 200
+    row_norm: str | None = "l1"
+    random_state: int = 2019
+
+    def __post_init__(self) -> None:
+        check_schedule(self.hidden, self.dropout, self.patience, self.max_epochs)
 
     @abstractmethod
     def _layers(self, n_features: int, n_classes: int) -> dict[str, Any]:

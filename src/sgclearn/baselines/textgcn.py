@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sgclearn.baselines.interface import Baseline, OnStep
 from sgclearn.baselines.sparse_torch import SparseProduct
+from sgclearn.baselines.training import check_schedule
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.operators import Operator
@@ -70,13 +71,7 @@ class TextGCN(Baseline):
         time_for_epochs: int | None = None,
         random_state: int = 2019,
     ) -> None:
-        if hidden < 1 or max_epochs < 1 or patience < 0:
-            raise InputError(
-                "hidden and max_epochs must be >= 1 and patience >= 0: got "
-                f"{hidden}, {max_epochs} and {patience}."
-            )
-        if not 0.0 <= dropout < 1.0:
-            raise InputError(f"dropout must be a share in [0, 1): got {dropout}.")
+        check_schedule(hidden, dropout, patience, max_epochs)
         self.hidden = hidden
         self.dropout = dropout
         self.learning_rate = learning_rate

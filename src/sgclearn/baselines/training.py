@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sgclearn.baselines.interface import OnStep
+from sgclearn.errors import InputError
 
 Judgement = tuple[float, float]  # loss and accuracy
 
@@ -155,3 +156,13 @@ def train(
 
 def _copy(layers: Any) -> dict[str, Any]:
     return {name: value.detach().clone() for name, value in layers.state_dict().items()}
+
+
+def check_schedule(hidden: int, dropout: float, patience: int, max_epochs: int) -> None:
+    """Raise for settings with which nothing can be trained."""
+    if hidden < 1 or max_epochs < 1 or patience < 0:
+        raise InputError(
+            f"hidden and max_epochs must be >= 1 and patience >= 0: got {hidden}, {max_epochs} and {patience}."
+        )
+    if not 0.0 <= dropout < 1.0:
+        raise InputError(f"dropout must be a share in [0, 1): got {dropout}.")
