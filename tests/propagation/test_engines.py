@@ -182,6 +182,21 @@ def test_native_gives_the_same_for_every_width_of_its_blocks(monkeypatch, dtype,
     np.testing.assert_allclose(propagate(X, graph, 2, engine="native"), expected, **close_to(dtype))
 
 
+@pytest.mark.parametrize("n_columns", [40, 5000], ids=["long rows", "short rows"])
+def test_native_sparse_product_does_not_depend_on_threads_or_repeated_entries(n_columns):
+    rng = np.random.default_rng(2020)
+    A = sparse.random_array((900, 700), density=0.01, format="csr", rng=rng)
+    columns = rng.integers(0, n_columns, (700, 6)).astype(np.int32)  # the same column may come twice in a row
+    columns[:, 1] = columns[:, 0]
+    B = sparse.csr_array((rng.random(4200), columns.ravel(), 6 * np.arange(701)), shape=(700, n_columns))
+    products = [get_engine("native", n_threads).sparse_product(A, B) for n_threads in (1, 2, 5)]
+    np.testing.assert_allclose(products[0].toarray(), (A @ B).toarray(), rtol=1e-13)
+    for product in products[1:]:
+        np.testing.assert_array_equal(product.indptr, products[0].indptr)
+        np.testing.assert_array_equal(product.indices, products[0].indices)
+        np.testing.assert_array_equal(product.data, products[0].data)
+
+
 def test_native_blocks_are_wide_only_while_they_stay_in_the_cache():
     from sgclearn.propagation.engines.native_engine import block_lines
 

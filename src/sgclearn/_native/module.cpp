@@ -78,7 +78,8 @@ sgc::SparseProduct<T, I> product_of(const Array1<I>& indptr, const Array1<I>& in
                                     const Array1<T>& h_values, int64_t n_columns) {
     return {indptr.data(),        indices.data(),      data_or_null(weights), data_or_null(own),
             data_or_null(left),   data_or_null(right), data_or_null(keep),    h_indptr.data(),
-            h_indices.data(),     h_values.data(),     int64_t(indptr.shape(0)) - 1, n_columns};
+            h_indices.data(),     h_values.data(),     int64_t(indptr.shape(0)) - 1,
+            int64_t(h_indptr.shape(0)) - 1, n_columns};
 }
 
 template <class T, class I>

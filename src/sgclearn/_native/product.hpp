@@ -3,51 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "team.hpp"
 
 namespace sgc {
-
-// A set of columns as bits, so that it is read in order without sorting and emptied while read. Few columns among
-// very many have a second level of bits above, which says where to look.
-class Columns {
-  public:
-    void reserve(int64_t n, bool few = true) {
-        if (!bits_.empty()) return;
-        bits_.assign(size_t(n / 64 + 1), 0);
-        if (few) words_.assign(bits_.size() / 64 + 1, 0);
-    }
-
-    template <bool few = true>
-    void add(int64_t column) {
-        bits_[size_t(column >> 6)] |= uint64_t(1) << (column & 63);
-        if (few) words_[size_t(column >> 12)] |= uint64_t(1) << ((column >> 6) & 63);
-    }
-
-    // Visits the columns in ascending order and leaves none.
-    template <bool few = true, class Visit>
-    void take(Visit&& visit) {
-        if (!few) {
-            for (size_t at = 0; at < bits_.size(); ++at) take_word(at, visit);
-            return;
-        }
-        for (size_t w = 0; w < words_.size(); ++w) {
-            for (uint64_t words = words_[w]; words; words &= words - 1)
-                take_word((w << 6) + size_t(__builtin_ctzll(words)), visit);
-            words_[w] = 0;
-        }
-    }
-
-  private:
-    template <class Visit>
-    void take_word(size_t at, Visit&& visit) {
-        for (uint64_t bits = bits_[at]; bits; bits &= bits - 1) visit(int64_t(at << 6) + __builtin_ctzll(bits));
-        bits_[at] = 0;
-    }
-
-    std::vector<uint64_t> bits_, words_;
-};
 
 // (diag(left) A diag(right) + diag(keep)) H, with A in CSR form and H (n_inputs, n_columns) in CSR form.
 template <class T, class I>
@@ -58,15 +19,17 @@ struct SparseProduct {
     const T *left, *right, *keep;  // each may be null: ones, ones, nothing
     const I *h_indptr, *h_indices;
     const T* h_values;
-    int64_t n_rows, n_columns;
+    int64_t n_rows, n_inputs, n_columns;
 
     template <class Visit>
     void inputs(int64_t i, Visit&& visit) const {
         for (int64_t k = int64_t(indptr[i]); k < int64_t(indptr[i + 1]); ++k) {
             if (k + kAhead < int64_t(indptr[n_rows])) {  // rows of H lie anywhere: ask for them in time
                 const int64_t later = int64_t(h_indptr[indices[k + kAhead]]);
-                __builtin_prefetch(h_indices + later);
-                __builtin_prefetch(h_values + later);
+                for (int64_t line = 0; line < 2; ++line) {
+                    __builtin_prefetch(h_indices + later + line * 64 / int64_t(sizeof(I)));
+                    __builtin_prefetch(h_values + later + line * 64 / int64_t(sizeof(T)));
+                }
             }
             const int64_t j = int64_t(indices[k]);
             T factor = weights ? weights[k] : T(1);
@@ -80,8 +43,25 @@ struct SparseProduct {
         }
     }
 
+    // Whether the rows of H are so long that sets of their columns, a bit each, are joined sooner than columns are
+    // looked at one by one.
+    bool has_long_rows() const { return int64_t(h_indptr[n_inputs]) * kWordsAnEntry > n_inputs * words(); }
+    int64_t words() const { return n_columns / 64 + 1; }
+
     // First pass: entries in every row of the result, written to counts[i].
     void count(Team& team, int64_t* counts) const {
+        if (has_long_rows()) {
+            const auto sets = column_sets(team);
+            std::vector<std::vector<uint64_t>> joined(static_cast<size_t>(team.size()));
+            team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
+                for (int64_t i = first; i < last; ++i) {
+                    counts[i] = 0;
+                    for (const uint64_t word : join(i, sets, joined[size_t(thread)]))
+                        counts[i] += __builtin_popcountll(word);
+                }
+            });
+            return;
+        }
         std::vector<std::vector<I>> seen(static_cast<size_t>(team.size()));  // by which row a column was seen last
         team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
             auto& mine = seen[size_t(thread)];
@@ -89,53 +69,131 @@ struct SparseProduct {
             I* by = mine.data();
             for (int64_t i = first; i < last; ++i) {
                 int64_t found = 0;
-                inputs(i, [&](int64_t j, T) {
-                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) {
-                        found += by[h_indices[h]] != I(i);  // no branch: whether it is new cannot be foreseen
-                        by[h_indices[h]] = I(i);
+                inputs(i, [=, &found](int64_t j, T) {
+                    const int64_t length = int64_t(h_indptr[j + 1]) - int64_t(h_indptr[j]);
+                    const I* columns = h_indices + h_indptr[j];
+                    if (found == 0) {  // the first: all columns are new
+                        for (int64_t h = 0; h < length; ++h) by[columns[h]] = I(i);
+                        found = length;
+                        return;
                     }
+                    int64_t more = 0;
+                    for (int64_t h = 0; h < length; ++h) {
+                        more += by[columns[h]] != I(i);  // no branch: whether it is new cannot be foreseen
+                        by[columns[h]] = I(i);
+                    }
+                    found += more;
                 });
                 counts[i] = found;
             }
         });
     }
 
-    // Second pass: the entries, columns ascending in every row. `out_indptr` holds the counts added up.
+    // Second pass: the entries, in every row in an order that depends on the patterns alone. `out_indptr` holds the
+    // counts added up.
     void fill(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
-        const bool few = out_indptr[n_rows] / std::max<int64_t>(n_rows, 1) < n_columns / 1024;
-        if (few)
-            fill_rows<true>(team, out_indptr, out_indices, out_values);
+        if (has_long_rows())
+            fill_long_rows(team, out_indptr, out_indices, out_values);
+        else if (out_indptr[n_rows] <= std::numeric_limits<int32_t>::max())
+            fill_rows<int32_t>(team, out_indptr, out_indices, out_values);
         else
-            fill_rows<false>(team, out_indptr, out_indices, out_values);
+            fill_rows<int64_t>(team, out_indptr, out_indices, out_values);
     }
 
-    template <bool few>
+    template <class Place>
     void fill_rows(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
-        std::vector<Columns> seen(static_cast<size_t>(team.size()));
+        // Where a thread has put a column last. Chunks come in ascending order: a place before the row is of an
+        // earlier one, and the column is new.
+        std::vector<std::vector<Place>> places(static_cast<size_t>(team.size()));
+        team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
+            auto& mine = places[size_t(thread)];
+            if (mine.empty()) mine.assign(size_t(n_columns), Place(-1));
+            Place* place = mine.data();
+            for (int64_t i = first; i < last; ++i) {
+                const Place begin = Place(out_indptr[i]);
+                Place filled = begin;
+                inputs(i, [=, &filled](int64_t j, T factor) {
+                    Place end = filled;  // in a register: what is written below could be `filled` itself
+                    const int64_t length = int64_t(h_indptr[j + 1]) - int64_t(h_indptr[j]);
+                    const I* columns = h_indices + h_indptr[j];
+                    const T* values = h_values + h_indptr[j];
+                    if (end == begin) {  // the first: all columns are new
+                        for (int64_t h = 0; h < length; ++h) out_indices[begin + h] = columns[h];
+                        for (int64_t h = 0; h < length; ++h) out_values[begin + h] = factor * values[h];
+                        for (int64_t h = 0; h < length; ++h) place[columns[h]] = begin + Place(h);
+                        filled += Place(length);
+                        return;
+                    }
+                    for (int64_t h = 0; h < length; ++h) {
+                        const I column = columns[h];
+                        const Place at = place[column];
+                        if (at >= begin) {
+                            out_values[at] += factor * values[h];
+                        } else {
+                            place[column] = end;
+                            out_indices[end] = column;
+                            out_values[end++] = factor * values[h];
+                        }
+                    }
+                    filled = end;
+                });
+            }
+        });
+    }
+
+    void fill_long_rows(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
+        const auto sets = column_sets(team);
+        std::vector<std::vector<uint64_t>> joined(static_cast<size_t>(team.size()));
         std::vector<std::vector<T>> sums(static_cast<size_t>(team.size()));
         team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
-            Columns& columns = seen[size_t(thread)];
-            columns.reserve(n_columns, few);
             auto& mine = sums[size_t(thread)];  // zero wherever no row is at work
             if (mine.empty()) mine.assign(size_t(n_columns), T(0));
             T* sum = mine.data();
             for (int64_t i = first; i < last; ++i) {
-                inputs(i, [&](int64_t j, T factor) {
-                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h) {
-                        const int64_t column = int64_t(h_indices[h]);
-                        columns.template add<few>(column);
-                        sum[column] += factor * h_values[h];
-                    }
+                inputs(i, [=](int64_t j, T factor) {
+                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h)
+                        sum[h_indices[h]] += factor * h_values[h];
                 });
                 I* to = out_indices + out_indptr[i];
                 T* values = out_values + out_indptr[i];
-                columns.template take<few>([&](int64_t column) {
-                    *to++ = I(column);
-                    *values++ = sum[column];
-                    sum[column] = T(0);
-                });
+                int64_t from = 0;
+                for (uint64_t word : join(i, sets, joined[size_t(thread)])) {
+                    for (; word; word &= word - 1) {
+                        const int64_t column = from + __builtin_ctzll(word);
+                        *to++ = I(column);
+                        *values++ = sum[column];
+                        sum[column] = T(0);
+                    }
+                    from += 64;
+                }
             }
         });
+    }
+
+    // The columns of every row of H (n_inputs, words()).
+    std::vector<uint64_t> column_sets(Team& team) const {
+        std::vector<uint64_t> sets(static_cast<size_t>(n_inputs * words()), 0);
+        team.share(n_inputs, kRows, [&](int64_t first, int64_t last, int) {
+            for (int64_t j = first; j < last; ++j) {
+                uint64_t* set = sets.data() + j * words();
+                for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h)
+                    set[h_indices[h] >> 6] |= uint64_t(1) << (h_indices[h] & 63);
+            }
+        });
+        return sets;
+    }
+
+    // The columns of row i of the result.
+    const std::vector<uint64_t>& join(int64_t i, const std::vector<uint64_t>& sets, std::vector<uint64_t>& joined) const {
+        joined.assign(size_t(words()), 0);
+        uint64_t* to = joined.data();
+        const uint64_t* from = sets.data();
+        const int64_t n_words = words();
+        inputs(i, [=](int64_t j, T) {
+            const uint64_t* set = from + j * n_words;
+            for (int64_t w = 0; w < n_words; ++w) to[w] |= set[w];
+        });
+        return joined;
     }
 
     // Smallest and largest entry of every column over the rows of each part, zeros included: low and high
@@ -183,7 +241,8 @@ struct SparseProduct {
 
     static constexpr int64_t kRows = 64;
     static constexpr int64_t kFew = 8, kReport = 1024;
-    static constexpr int64_t kAhead = 4;
+    static constexpr int64_t kAhead = 8;
+    static constexpr int64_t kWordsAnEntry = 4;
 };
 
 }  // namespace sgc

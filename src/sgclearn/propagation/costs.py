@@ -339,7 +339,9 @@ class CostModel:
         if H.is_sparse and sparse_is_cheaper(sparse_madds, dense_madds, cells, prices):
             estimate.add(sparse_madds, prices.sparse_sparse)
             product = RowsSize(n_rows, width, True, H.itemsize)
-            estimate.hold(held + product.memory)
+            # Where rows are long the kernel holds the columns of each as bits: four words an entry at most.
+            words = min(H.count * (self.d // 64 + 1.0), 4.0 * H.entries) if prices.packs_columns else 0.0
+            estimate.hold(held + product.memory + words * 8)
             return product
         product = RowsSize(n_rows, float(n_rows) * self.d, False, H.itemsize)
         densified = 0.0

@@ -121,9 +121,10 @@ def _right_first(
         on_progress(done * of + (hops - done) * columns, hops * of)
 
     H: Any = None  # the rows of S^k X of every node of F_{K-k}; before the first hop they are taken from X
+    is_sparse = False
     for k in range(hops + 1):
         if k:
-            H = _hop(walk, hops - k, H, features, sets, engine)
+            H = _hop(walk, hops - k, H, features, sets[-1], is_sparse)
             done = k
             on_progress(k, hops)
         for total in sums:
@@ -132,7 +133,8 @@ def _right_first(
                 total.add(k, features.take(rows) if k == 0 else H if place is None else H[place])
         yield from _finished(sums, k, features, rows)
         waiting = [total for total in sums if total.degree > k]
-        if len(waiting) == 1 and not _next_is_sparse(walk, hops - k - 1, H, features, sets, engine):
+        is_sparse = bool(waiting) and _next_is_sparse(walk, hops - k - 1, H, features, sets[-1], engine)
+        if len(waiting) == 1 and not is_sparse:
             # One filter is left and the rest of its way is dense: the engine goes it in one go.
             (last,) = waiting
             ahead = np.append(0.0, last.coefficients[k + 1 :])
@@ -148,27 +150,26 @@ def _right_first(
 
 
 def _hop(
-    walk: Walk, k: int, H: Any, features: NodeFeatures, sets: list[NDArray[np.intp]], engine: Engine
+    walk: Walk, k: int, H: Any, features: NodeFeatures, reached: NDArray[np.intp], stays_sparse: bool
 ) -> Any:
     """The next hop, to the nodes of `F_k`; Eq. (4)."""
     if H is None and features.is_identity:
-        return features.left_multiply(walk.blocks[k].matrix(), sets[-1])
-    if _next_is_sparse(walk, k, H, features, sets, engine):
-        return walk.step(k, features.take(sets[-1]) if H is None else H)
-    H = features.take(sets[-1]) if H is None else H
-    return walk.step(k, H.toarray() if sparse.issparse(H) else H)
+        return features.left_multiply(walk.blocks[k].matrix(), reached)
+    if H is None:
+        H = features.take(None if len(reached) == features.n_nodes else reached)
+    return walk.step(k, H if stays_sparse or not sparse.issparse(H) else H.toarray())
 
 
 def _next_is_sparse(
-    walk: Walk, k: int, H: Any, features: NodeFeatures, sets: list[NDArray[np.intp]], engine: Engine
+    walk: Walk, k: int, H: Any, features: NodeFeatures, reached: NDArray[np.intp], engine: Engine
 ) -> bool:
     """Whether the product with the next block stays sparse."""
     if H is None:
         if features.is_identity or not features.is_sparse:
             return features.is_identity
-        return stays_sparse(
-            walk.blocks[k], features.row_lengths()[sets[-1]], features.n_columns, engine.prices
-        )
+        lengths = features.row_lengths()
+        lengths = lengths if len(reached) == features.n_nodes else lengths[reached]
+        return stays_sparse(walk.blocks[k], lengths, features.n_columns, engine.prices)
     if not sparse.issparse(H):
         return False
     return stays_sparse(walk.blocks[k], np.diff(H.indptr), H.shape[1], engine.prices)
