@@ -162,7 +162,7 @@ def hop_blocks(operator: Operator, sets: list[NDArray[np.intp]]) -> list[HopBloc
 
 def _block(operator: Operator, nodes: NDArray[np.intp], columns: NDArray[np.intp]) -> HopBlock:
     graph, n = operator.graph, operator.n_nodes
-    if len(nodes) == n and _ascending(nodes):
+    if is_everyone(nodes, n):
         keep = None if operator.gamma == 0 else operator.diagonal
         pieces = (graph.indptr, graph.indices, graph.weights, None, operator.left, operator.right, keep)
         return HopBlock(*pieces, is_symmetric=not graph.directed, has_loops=graph.n_self_loops > 0)
@@ -194,6 +194,11 @@ def _neighbours(graph: Graph, nodes: NDArray[np.intp]) -> tuple[NDArray[Any], ND
     entries = np.repeat(starts - indptr[:-1], lengths)
     entries += np.arange(len(entries), dtype=entries.dtype)
     return entries, graph.indices[entries], indptr
+
+
+def is_everyone(nodes: NDArray[np.intp], n_nodes: int) -> bool:
+    """Whether distinct nodes are all there are, in their order."""
+    return len(nodes) == n_nodes and _ascending(nodes)
 
 
 def _ascending(nodes: NDArray[np.intp]) -> bool:

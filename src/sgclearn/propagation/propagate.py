@@ -101,13 +101,13 @@ def propagate(
     check_rows(features, graph)
     operator = Operator(graph, normalization, gamma)
     rows = check_nodes(nodes, graph.n_nodes)
-    distinct, inverse = np.unique(rows, return_inverse=True)
+    distinct, inverse = (rows, rows) if nodes is None else np.unique(rows, return_inverse=True)
     chosen = plan_rows(
         operator, features, distinct, n_hops,
         output=output, plan=plan, memory_limit=memory_limit, prices=products.prices,
     )  # fmt: skip
     Z = next(propagated_rows(operator, features, distinct, [wanted], chosen, on_progress, products))[1]
-    Z = Z if np.array_equal(distinct, rows) else Z[inverse]
+    Z = Z if nodes is None or np.array_equal(distinct, rows) else Z[inverse]
     if not sparse.issparse(Z):
         return sparse.csr_array(Z) if output == "sparse" else Z
     if output == "dense":

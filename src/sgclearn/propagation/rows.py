@@ -12,7 +12,7 @@ from scipy import sparse
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.propagation.engines import Engine, Walk, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
-from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
+from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets, is_everyone
 from sgclearn.propagation.products import stays_sparse
 from sgclearn.propagation.source import NodeFeatures
 
@@ -63,7 +63,8 @@ def propagated_rows(
     longest = max(total.degree for total in sums)
     if plan == "full":
         # `full` is the frontier of all nodes: the same products over the whole graph, rows taken at the end.
-        sets = [np.arange(operator.n_nodes)] * (longest + 1)
+        everyone = rows if is_everyone(rows, operator.n_nodes) else np.arange(operator.n_nodes)
+        sets = [everyone] * (longest + 1)
     elif sets is None:
         sets = hop_sets(operator.graph, rows, longest)
     if plan == "left-first" and len(sums) == 1 and features.is_sparse and not features.is_identity:

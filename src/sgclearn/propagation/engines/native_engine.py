@@ -13,7 +13,7 @@ from sgclearn._native import _kernel
 from sgclearn.propagation.engines.contract import OnProgress, Prices, Walk
 from sgclearn.propagation.engines.places import places_in
 from sgclearn.propagation.engines.scipy_engine import ScipyWalk
-from sgclearn.propagation.neighbourhood import HopBlock, hop_blocks
+from sgclearn.propagation.neighbourhood import HopBlock, hop_blocks, is_everyone
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
@@ -329,13 +329,13 @@ def _suffix(dtype: np.dtype[Any], index: np.dtype[Any]) -> str:
 
 
 def _taken(values: NDArray[np.float64], sets: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
-    """The values of the nodes of every set; all of them are not copied, but the first set may have its own order."""
+    """The values of the nodes of every set; those of everyone are not copied."""
     taken: list[NDArray[np.float64]] = []
     for k, nodes in enumerate(sets):
         if k and nodes is sets[k - 1]:
             taken.append(taken[-1])
         else:
-            taken.append(values if k and len(nodes) == len(values) else values[nodes])
+            taken.append(values if is_everyone(nodes, len(values)) else values[nodes])
     return taken
 
 
