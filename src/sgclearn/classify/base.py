@@ -21,9 +21,10 @@ from sgclearn.features import Features
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators import Operator
-from sgclearn.propagation.design import build_designs
+from sgclearn.propagation.design import ExplicitDesign, build_designs
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
+from sgclearn.propagation.neighbourhood import is_everyone
 from sgclearn.propagation.planner import make_plan
 from sgclearn.propagation.propagate import check_graph, check_nodes, check_rows, propagate_product
 from sgclearn.propagation.source import NodeFeatures
@@ -151,8 +152,8 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         weight_decay: float,
         on_progress: OnProgress | None = None,
         on_iteration: OnIteration | None = None,
-    ) -> None:
-        """Plan, form the labelled rows, solve, and keep what was learned."""
+    ) -> Array:
+        """Plan, form the labelled rows, solve, keep what was learned, and give the logits of every node (n, C)."""
         engine = self._engine()
         settings = self._settings()
         n_hops = len(coefficients_of(wanted)) - 1
@@ -200,6 +201,13 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         self.converged_ = fit.result.converged
         self.loss_ = fit.result.loss
         self._warn_about_the_fit(settings, weight_decay)
+        if (
+            isinstance(design, ExplicitDesign)
+            and not design.is_sparse
+            and is_everyone(rows, features.n_nodes)
+        ):
+            return add_to_columns(design.matmul(fit.Theta), fit.b)  # propagated already
+        return self._logits_of(features, operator)
 
     def _warn_about_the_fit(self, settings: SolverSettings, weight_decay: float) -> None:
         if settings.solver != "lbfgs":

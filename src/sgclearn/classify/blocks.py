@@ -9,45 +9,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.classify.scaling import ScaledDesign
+from sgclearn.classify.threads import mapping
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
 # From rows `part` of `Z V` (b, C) to what is pulled back through the same rows (b, C).
 Middle = Callable[[slice, NDArray[Any]], NDArray[Any]]
 _WHOLE = slice(None)
+_SHARE = 8  # blocks that a thread takes at a time
 
 
-def normal_product(design: Design, V: Array, middle: Middle, *, exact: bool = True) -> Array:
-    """`Z^T middle(Z V)` (d, C), where `middle` works row by row.
+def normal_product(design: Design, V: Array, middle: Middle, *, exact: bool = True) -> tuple[Array, Array]:
+    """`Z^T G` (d, C) and `1^T G` (C,) for `G = middle(Z V)`, where `middle` works row by row.
 
-    A dense design is read once, a block of rows at a time. Blocks of a float32 design are widened one by one, or with
-    `exact=False` multiplied in float32; sums over blocks are float64 either way.
+    A dense design is read once, a block of rows at a time, and several threads share the blocks: `middle` must not
+    care. Blocks of a float32 design are widened one by one, or with `exact=False` multiplied in float32. Sums over
+    blocks are float64 and in order, so that they do not depend on the number of threads.
     """
     if isinstance(design, ScaledDesign):
         return _scaled(design, V, middle, exact)
     if not isinstance(design, ExplicitDesign) or not design.is_blocked:
-        return design.rmatmul(middle(_WHOLE, design.matmul(V)))
-    total = np.zeros((design.shape[1], V.shape[1]))
+        G = middle(_WHOLE, design.matmul(V))
+        return design.rmatmul(G), G.sum(axis=0)
     narrow = V if exact else V.astype(design.dtype, copy=False)
-    for part, block in design.row_blocks(widen=exact):
-        total += block.T @ middle(part, block @ narrow)
-    return total
+
+    def product(parts: list[slice]) -> tuple[Array, Array]:
+        pulled, sums = np.zeros((design.shape[1], V.shape[1])), np.zeros(V.shape[1])
+        for part in parts:
+            block = design.Z[part].astype(narrow.dtype, copy=False)
+            G = middle(part, block @ narrow)
+            pulled += block.T @ G
+            sums += G.sum(axis=0, dtype=np.float64)
+        return pulled, sums
+
+    parts = design.row_parts()
+    shares = [parts[k : k + _SHARE] for k in range(0, len(parts), _SHARE)]
+    with mapping(float(design.Z.size) * V.shape[1]) as map_shares:
+        found = list(map_shares(product, shares))
+    (pulled, sums), others = found[0], found[1:]
+    for of_share, sum_of_share in others:
+        pulled += of_share
+        sums += sum_of_share
+    return pulled, sums
 
 
-def _scaled(design: ScaledDesign, V: Array, middle: Middle, exact: bool) -> Array:
+def _scaled(design: ScaledDesign, V: Array, middle: Middle, exact: bool) -> tuple[Array, Array]:
     """`Z' = (Z - 1 t^T) diag(s)`: the shift is a row of logits on the way there, a sum of rows on the way back."""
     shift, factor = design.scaling.shift, design.scaling.factor[:, None]
     raw = factor * V
     offset = shift @ raw
-    sums = np.zeros(V.shape[1])
 
     def shifted(part: slice, Q: NDArray[Any]) -> NDArray[Any]:
-        nonlocal sums
-        G = middle(part, Q - offset.astype(Q.dtype, copy=False))
-        sums = sums + G.sum(axis=0, dtype=np.float64)
-        return G
+        return middle(part, Q - offset.astype(Q.dtype, copy=False))
 
-    product = normal_product(design.design, raw, shifted, exact=exact)
-    product -= np.outer(shift, sums)
-    product *= factor
-    return product
+    pulled, sums = normal_product(design.design, raw, shifted, exact=exact)
+    pulled -= np.outer(shift, sums)
+    pulled *= factor
+    return pulled, sums

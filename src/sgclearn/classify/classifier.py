@@ -105,9 +105,6 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         right = self.predict(X, graph)[known] == y[known]
         return float(np.average(right, weights=weights))
 
-    def _transduce(self, features: NodeFeatures, operator: Any) -> None:
-        self.transduction_ = self.classes_[self._logits_of(features, operator).argmax(axis=1)]
-
 
 class SGCClassifier(SoftmaxPrediction):
     """Simple Graph Convolution: `softmax(S^K X Theta + b)`.
@@ -262,8 +259,8 @@ class SGCClassifier(SoftmaxPrediction):
         operator = self._operator(graph, self.normalization, self.gamma)
         weights = self._class_weighted(check_sample_weight(sample_weight, features.n_nodes, rows), codes)
         Y = one_hot(codes, len(self.classes_))
-        self._fit_linear(
+        logits = self._fit_linear(
             features, operator, rows, Y, weights, Softmax, wanted, weight_decay, on_progress, on_iteration
         )
-        self._transduce(features, operator)
+        self.transduction_ = self.classes_[logits.argmax(axis=1)]
         return self

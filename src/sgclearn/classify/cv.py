@@ -208,7 +208,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         best = min(trials, key=Trial.rank)
         self._keep_trials(trials, best)
         operator = self._operator(graph, best.normalization, best.gamma)
-        self._fit_linear(
+        logits = self._fit_linear(
             features,
             operator,
             rows[learned_from],
@@ -218,7 +218,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             best.n_hops if best.filter is None else best.filter,
             best.weight_decay,
         )
-        self._transduce(features, operator)
+        self.transduction_ = self.classes_[logits.argmax(axis=1)]
         return self
 
     def _candidates(

@@ -26,6 +26,7 @@ from sgclearn.propagation.design import Design
 Array = NDArray[np.float64]
 SOLVERS = ("lbfgs", "adam", "sgd")
 _EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
+_ROUGH = 1e-3  # a tolerance that float32 gradients have no trouble to reach
 _DEFAULT_ITERATIONS = {"lbfgs": 1000, "adam": 100, "sgd": 100}
 _DEFAULT_LEARNING_RATE = {"lbfgs": 0.0, "adam": 0.2, "sgd": 1.0}
 
@@ -165,6 +166,7 @@ class PreparedFit:
             weight_decay,
             self.has_bias_row,
             settings.penalize_intercept,
+            rough=settings.solver == "lbfgs" and settings.tol >= _ROUGH,
         )
         if settings.solver == "lbfgs":
             if self._spread is None:

@@ -18,7 +18,8 @@ and `K_P(Q) = P * (1 - P) * Q`. Both are convex; with `a > 0` in every row the m
 Precision: values, gradients, parameters and every sum over samples are float64, whatever the samples are. Hessian
 products multiply float32 samples in float32 (their sums over blocks of samples are float64): they only shape a step,
 whose end is judged by the next gradient. `K_P` is float64 even there: where a class is almost certain its curvature is
-a difference of nearly equal numbers.
+a difference of nearly equal numbers. A `rough` objective, for a tolerance that float32 has no trouble to reach, does
+all work on float32 samples in float32, sums over blocks excepted.
 """
 
 from __future__ import annotations
@@ -161,6 +162,8 @@ class Objective:
     weight_decay : float >= 0
     intercept, penalize_intercept : bool
         Whether there is a bias row, and whether weight decay acts on it (the authors' own recipe does).
+    rough : bool
+        Whether float32 is exact enough where the samples are.
     """
 
     def __init__(
@@ -172,6 +175,7 @@ class Objective:
         weight_decay: float,
         intercept: bool = True,
         penalize_intercept: bool = True,
+        rough: bool = False,
     ) -> None:
         self.design, self.Y, self.link, self.intercept = design, Y, link, intercept
         self.weights = (sample_weight / sample_weight.sum())[:, None]  # (m, 1)
@@ -182,6 +186,9 @@ class Objective:
             self.decay[-1] = 0.0
         base = unscaled(design)
         self.is_narrow = isinstance(base, ExplicitDesign) and base.is_narrow
+        self.is_rough = rough and self.is_narrow
+        if self.is_rough:
+            self.Y, self.weights = Y.astype(np.float32), self.weights.astype(np.float32)
         # Samples in memory without a bias beside them, as `rowspace` makes them.
         self._small: Array | None = None
         if isinstance(design, ExplicitDesign) and not (design.is_sparse or design.is_blocked or intercept):
@@ -217,38 +224,32 @@ class Objective:
         return float(losses @ weights[:, 0]), P, R
 
     def _by_blocks(self, W: Array) -> tuple[float, NDArray[Any], Array]:
-        P = np.empty(self.Y.shape)
-        value, sums = 0.0, np.zeros(self.shape[1])
+        P = np.empty_like(self.Y)
+        losses: dict[int, float] = {}  # of every block, by its first sample
 
         def residuals(part: slice, L: Array) -> Array:
-            nonlocal value, sums
-            loss, P[part], R = self._residuals(part, L + W[-1] if self.intercept else L)
-            value += loss
-            sums = sums + R.sum(axis=0)
+            L = L + W[-1].astype(L.dtype) if self.intercept else L
+            losses[part.start or 0], P[part], R = self._residuals(part, L)
             return R
 
-        pulled = normal_product(self.design, W[: self.n_columns], residuals)
-        return value, P, self._bordered(pulled, sums)
+        pulled, sums = normal_product(self.design, W[: self.n_columns], residuals, exact=not self.is_rough)
+        return sum(losses[first] for first in sorted(losses)), P, self._bordered(pulled, sums)
 
     def hessian(self, P: NDArray[Any]) -> Callable[[Array], Array]:
         """`U -> H U` (d + 1, C) at the point whose probabilities are P."""
         A, B = self.link.curvature(P, self.weights)
         if self._small is not None:
             return self._small_hessian(self._small, A, B)
+        ones = self._ones.astype(A.dtype)
 
         def product(U: Array) -> Array:
-            sums = np.zeros(self.shape[1])
-
             def curved(part: slice, Q: NDArray[Any]) -> NDArray[Any]:
-                nonlocal sums
-                G = A[part] * (Q + U[-1] if self.intercept else Q)
+                G = A[part] * (Q + U[-1].astype(A.dtype) if self.intercept else Q)
                 if B is not None:
-                    G -= B[part] * (G @ self._ones)
-                if self.intercept:
-                    sums = sums + G.sum(axis=0)
+                    G -= B[part] * (G @ ones)
                 return np.asarray(G, dtype=Q.dtype)
 
-            pulled = normal_product(self.design, U[: self.n_columns], curved, exact=False)
+            pulled, sums = normal_product(self.design, U[: self.n_columns], curved, exact=False)
             bordered = self._bordered(pulled, sums)
             bordered += self.decay * U
             return bordered

@@ -115,8 +115,8 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         operator = self._operator(graph, self.normalization, self.gamma)
         weights = check_sample_weight(sample_weight, features.n_nodes, rows)
         self.classes_ = np.arange(targets.shape[1])
-        self._fit_linear(features, operator, rows, targets, weights, Sigmoid, wanted, weight_decay)
-        self.transduction_ = (self._logits_of(features, operator) > 0).astype(np.int64)
+        logits = self._fit_linear(features, operator, rows, targets, weights, Sigmoid, wanted, weight_decay)
+        self.transduction_ = (logits > 0).astype(np.int64)
         return self
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:

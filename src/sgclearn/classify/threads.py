@@ -1,8 +1,11 @@
-"""One BLAS thread for small problems: handing them to several costs more than it saves."""
+"""One BLAS thread for small problems, where handing them to several costs more than it saves; for large ones as many
+blocks at a time as BLAS has threads, which shares out the work between two products too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -25,6 +28,20 @@ def blas_threads_for(multiply_adds: float) -> Iterator[None]:
         return
     with _controller().limit(limits=1, user_api="blas"):
         yield
+
+
+@contextmanager
+def mapping(multiply_adds: float) -> Iterator[Callable[..., Any]]:
+    """`map`, or one that works ahead in as many threads as BLAS has, each with a BLAS thread of its own."""
+    threads = 1
+    if multiply_adds >= _WORTH_THREADS:
+        libraries = _controller().select(user_api="blas").info()
+        threads = max((library["num_threads"] for library in libraries), default=1)
+    if threads == 1:
+        yield map
+        return
+    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        yield pool.map
 
 
 @cache

@@ -269,7 +269,8 @@ class CostModel:
         times = 2.0 * evaluations * n_classes
         estimate.nanoseconds += evaluations * self.d * n_classes * _NEWTON_NS
         estimate.add(times * sum(entries), self.prices.sparse_dense)
-        price = self.prices.sparse_dense if reached.is_sparse else DENSE_DENSE_NS
+        # Dense rows that are formed are read once for both products, and float32 ones in float32.
+        price = self.prices.sparse_dense if reached.is_sparse else 2.0 * DENSE_DENSE_NS
         estimate.add(times * reached.entries, price)
         in_place = len(self.sets[-1]) == self.features.n_nodes and self.features.dtype == np.float64
         copied = 0.0 if in_place or self.features.is_identity else reached.entries

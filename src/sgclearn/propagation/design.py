@@ -75,12 +75,15 @@ class ExplicitDesign:
         """Whether rows are worth reading, or have to be, a block at a time."""
         return self.is_narrow or (not self.is_sparse and self.shape[0] > self._block_rows)
 
-    def row_blocks(self, widen: bool = True) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield `(part, Z[part])` of a dense Z, float64 with `widen`; a block is overwritten by the next."""
-        wide = widen and self.is_narrow
-        buffer = np.empty((min(self._block_rows, self.shape[0]), self.shape[1])) if wide else None
-        for start in range(0, self.shape[0], self._block_rows):
-            part = slice(start, min(start + self._block_rows, self.shape[0]))
+    def row_parts(self) -> list[slice]:
+        """The blocks of rows that a dense Z is read in."""
+        starts = range(0, self.shape[0], self._block_rows)
+        return [slice(start, min(start + self._block_rows, self.shape[0])) for start in starts]
+
+    def row_blocks(self) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield `(part, Z[part])` of a dense Z in float64; a block is overwritten by the next."""
+        buffer = np.empty((min(self._block_rows, self.shape[0]), self.shape[1])) if self.is_narrow else None
+        for part in self.row_parts():
             block = self.Z[part]
             if buffer is not None:
                 np.copyto(buffer[: len(block)], block)

@@ -133,10 +133,11 @@ def propagate_product(
 ) -> NDArray[np.float64]:
     """`(g(S) (X Theta))[nodes]`, with `g(S) = S^K` for a whole number K.
 
-    C columns travel instead of d, and only as far as the nodes can see.
-    Cost: O(nnz(X) C + K nnz(S) C). Exact: yes, by associativity.
+    C columns travel instead of d, and only as far as the nodes can see. Dense float32 features are multiplied in
+    float32. Cost: O(nnz(X) C + K nnz(S) C). Exact: yes, by associativity.
     """
-    V, coefficients = np.asarray(Theta, dtype=np.float64), coefficients_of(wanted)
+    dtype = np.dtype(np.float64) if features.is_sparse else features.dtype
+    V, coefficients = np.asarray(Theta, dtype=dtype), coefficients_of(wanted)
     n_hops = len(coefficients) - 1
     if operator is None or n_hops == 0:
         return np.asarray(coefficients.sum() * features.matmul(V, nodes), dtype=np.float64)
@@ -146,9 +147,10 @@ def propagate_product(
     else:
         sets = hop_sets(operator.graph, nodes, n_hops)
     everything = len(sets[-1]) == operator.n_nodes
-    walk = (engine or get_engine()).walk(operator, sets, nodes, np.float64)
+    walk = (engine or get_engine()).walk(operator, sets, nodes, dtype)
     if not features.is_sparse or features.is_identity:
-        return walk.forward(features.matmul(V, None if everything else sets[-1]), coefficients)
+        smoothed = walk.forward(features.matmul(V, None if everything else sets[-1]), coefficients)
+        return np.asarray(smoothed, dtype=np.float64)
     X, scale = features.part(None if everything else sets[-1])
     return walk.through(X, scale, V, coefficients)
 
