@@ -90,6 +90,7 @@ def inductive(problem: Problem) -> Run:
             "predict_seconds": time.perf_counter() - fitted,
             "val_accuracy": float((labels == y)[val].mean()),
             "test_accuracy": float((labels == y)[test].mean()),
+            "training_loss": float(model.loss_),
             "relative_gradient": float(model.gradient_ratio_),
             "iterations": float(model.n_iter_),
         }

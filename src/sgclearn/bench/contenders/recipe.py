@@ -118,8 +118,10 @@ def inductive(problem: Problem) -> Run:
             optimizer.zero_grad()
             loss = torch.nn.functional.cross_entropy(layer(Z_train), y_train)
             loss.backward()
+            losses.append(float(loss.detach()))
             return loss
 
+        losses: list[float] = []
         for _ in range(REDDIT_STEPS):
             optimizer.step(closure)
         trained = time.perf_counter()
@@ -131,6 +133,7 @@ def inductive(problem: Problem) -> Run:
             "predict_seconds": time.perf_counter() - trained,
             "val_accuracy": float((labels == y)[val].float().mean()),
             "test_accuracy": float((labels == y)[test].float().mean()),
+            "training_loss": losses[-1],
         }
         return Answer({"labels": labels.numpy()}, figures)
 
