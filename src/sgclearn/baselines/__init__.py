@@ -6,11 +6,14 @@ from sgclearn.baselines.convolution import GCN, GLN, MLP
 from sgclearn.baselines.deepwalk import DeepWalk
 from sgclearn.baselines.dgi import DGI
 from sgclearn.baselines.fastgcn import FastGCN
+from sgclearn.baselines.gaan import GaAN
 from sgclearn.baselines.gin import GIN
 from sgclearn.baselines.interface import Baseline
 from sgclearn.baselines.lanczos import LNet
 from sgclearn.baselines.plain import LabelPropagation, LogisticRegression
+from sgclearn.baselines.sage import GraphSAGE
 from sgclearn.baselines.textgcn import TextGCN
+from sgclearn.baselines.unsupervised import UnsupervisedSAGE
 
 __all__ = [
     "AGNN",
@@ -24,8 +27,11 @@ __all__ = [
     "Baseline",
     "DeepWalk",
     "FastGCN",
+    "GaAN",
+    "GraphSAGE",
     "LNet",
     "LabelPropagation",
     "LogisticRegression",
     "TextGCN",
+    "UnsupervisedSAGE",
 ]

@@ -1,0 +1,66 @@
+"""What a first layer reads of drawn nodes: products of some rows of the features, or of means of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.baselines.features import EXTRA
+from sgclearn.baselines.sparse_torch import SparseProduct
+from sgclearn.errors import require
+
+SPARSE_BELOW = 0.1  # share of entries that are stored
+
+
+class RowFeatures:
+    """Features X (n, d) of all nodes, of which every batch reads some rows: `P X W^T` for a sparse `P` (t, n).
+
+    Parameters
+    ----------
+    X : array or csr_array (n, d), float32
+
+    Notes
+    -----
+    Counts of words that were standardised fill a dense matrix, but most entries of a column are the same number, that
+    of a zero: X is then a sparse matrix plus one row that is added everywhere, and a product takes a hundredth of the
+    time. Exact: yes.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X, self.row = X, None
+        if not sp.issparse(X):
+            self.X, self.row = _split(X)
+
+    def linear(self, nodes: NDArray[np.intp], weight: Any, bias: Any = None) -> Any:
+        """`X[nodes] W^T + b` (t, c)."""
+        return self._product(self.X[nodes], np.ones(len(nodes), np.float32), weight, bias)
+
+    def mean(self, P: sp.csr_array, nodes: NDArray[np.intp], weight: Any, bias: Any = None) -> Any:
+        """`P X[nodes] W^T + b` (t, c), for `P` (t, s)."""
+        n_targets = P.shape[0]
+        # Columns of all nodes: the rows of X are then read where they are, and not copied first.
+        wide = sp.csr_array((P.data, nodes[P.indices], P.indptr), shape=(n_targets, self.X.shape[0]))
+        return self._product(wide @ self.X, np.asarray(P.sum(axis=1), np.float32), weight, bias)
+
+    def _product(self, rows: Any, sums: NDArray[np.float32], weight: Any, bias: Any) -> Any:
+        torch = require("torch", EXTRA)
+        if not sp.issparse(rows):
+            return torch.nn.functional.linear(torch.from_numpy(rows), weight, bias)
+        result = SparseProduct(sp.csr_array(rows))(weight.t())
+        if self.row is not None:
+            result = result + torch.from_numpy(sums)[:, None] * (weight @ torch.from_numpy(self.row))
+        return result if bias is None else result + bias
+
+
+def _split(X: NDArray[np.float32]) -> tuple[Any, NDArray[np.float32] | None]:
+    """X as sparse rows plus one row, if it is that; else as it is."""
+    row = X.min(axis=0)
+    others = np.not_equal(X, row)
+    if np.count_nonzero(others) > SPARSE_BELOW * X.size:
+        return X, None
+    rows, columns = np.nonzero(others)
+    values = X[rows, columns] - row[columns]
+    return sp.csr_array((values, (rows, columns)), shape=X.shape), row
