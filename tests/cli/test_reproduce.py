@@ -6,11 +6,17 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 from cli_runs import Sgc, assert_mistake
 
 import sgclearn.paper.runner
-from sgclearn.paper.recipe import Recipe, parse_recipe
+from sgclearn import Graph, GraphDataset
+from sgclearn.paper import ResultFile, Selection, load_recipe
+from sgclearn.paper.plan import plan_tasks
+from sgclearn.paper.recipe import Recipe
+from sgclearn.paper.recipe_files import parse_recipe
 
 RECIPE = """
 id = "tab2"
@@ -46,8 +52,21 @@ def test_reproduce_lists_the_recipes(sgc: Sgc) -> None:
     for word in ("tab2", "tab4", "Table 4", "cora", "textgcn"):
         assert word in result.out
     document = sgc("reproduce", "--list", "--json").document
-    assert [entry["id"] for entry in document] == ["tab2", "tab4"]
-    assert document[0]["datasets"] == ["cora", "citeseer", "pubmed"]
+    entries = {entry["id"]: entry for entry in document}
+    assert set(entries) >= {
+        "fig-prop",
+        "fig2",
+        "fig3",
+        "tab-amount",
+        "tab-random",
+        "tab1",
+        "tab2",
+        "tab4",
+        "thm1",
+    }
+    assert entries["tab2"]["datasets"] == ["cora", "citeseer", "pubmed"]
+    assert entries["fig-prop"]["models"] == ["aug-adj", "aug-rw", "adj", "rw", "cheby"]
+    assert (entries["tab1"]["form"], entries["tab1"]["models"]) == ("statistics", [])
 
 
 def test_reproduce_shows_measured_beside_published_and_keeps_every_run(
@@ -138,7 +157,10 @@ def test_reproduce_interrupted_says_what_is_kept(
     ("arguments", "words"),
     [
         ((), "needs the name of a table or figure: got none; see sgc reproduce --list"),
-        (("tab99",), "one of tab2, tab4: got 'tab99'"),
+        (("tab99",), "tab1, tab2"),
+        (("tab1", "--models", "sgc"), "tab1 trains no model: got --models; leave it out."),
+        (("fig2", "--runs", "3"), "fig2 trains no model: got --runs; leave it out."),
+        (("thm1", "--datasets", "reddit"), "datasets of thm1 are cora, citeseer, pubmed: got 'reddit'"),
         (("tab2", "--models", "sgc,gcnn"), "models of tab2 are sgc, sgc-tpe, sgc-exact, gcn"),
         (("tab2", "--datasets", "cora,core"), "datasets of tab2 are cora, citeseer, pubmed: got 'core'"),
         (("tab2", "--runs", "-2"), "must be >= 0"),
@@ -154,6 +176,73 @@ def test_reproduce_refuses_bad_input_in_one_sentence(
     sgc: Sgc, arguments: tuple[str, ...], words: str
 ) -> None:
     assert_mistake(sgc("reproduce", *arguments), words)
+
+
+def test_reproduce_statistics_without_data_shows_what_was_published(
+    sgc: Sgc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SGCLEARN_DATA", raising=False)
+    result = sgc("reproduce", "tab1", "--page", "tab1.rst")
+    assert (result.code, result.err) == (0, "")
+    assert [line.split()[2] for line in result.out.splitlines() if "published" in line] == [
+        *("2,708", "3,327", "19,717", "233K")
+    ]
+    assert "Results" not in result.out
+    assert "Figure" not in result.out
+    page = (tmp_path / "tab1.rst").read_text(encoding="utf-8")
+    assert "``sgc reproduce tab1 --page tab1.rst``" in page
+    rows = sgc("reproduce", "tab1", "--json").document["rows"]
+    assert rows[0]["published"]["edges"] == 5429
+    assert rows[0]["measured"]["edges"] is None
+
+
+def test_reproduce_spectra_draws_the_figure(
+    sgc: Sgc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    n = 40
+    ring = Graph.from_edges([(k, (k + 1) % n) for k in range(n)])
+    X = sp.csr_array(np.repeat(np.eye(4), n // 4, axis=0))
+    none = np.zeros(0, np.intp)
+    data = GraphDataset("ring", ring, X, np.zeros(n, int), ("one",), None, none, none, none)
+    monkeypatch.setattr("sgclearn.paper.graph_reports.load_dataset", lambda name, data_dir: data)
+    result = sgc("reproduce", "fig2", "--page", "fig2.rst")
+    assert (result.code, result.err) == (0, "")
+    assert "Figure     sgc-runs/fig2.svg" in result.out
+    assert "1.333 < 2.000" in result.out  # loops take a ring of even length from 2 to 4/3
+    assert (tmp_path / "fig2.svg").stat().st_size > 10_000
+    assert "Of 4 statements 4 hold on this data." in (tmp_path / "fig2.rst").read_text(encoding="utf-8")
+
+
+def test_reproduce_figure_3_reads_the_runs_of_table_2_and_makes_none(sgc: Sgc, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    recipe = load_recipe("tab2")
+    file = ResultFile(tmp_path / "here" / "tab2.jsonl")
+    tasks = plan_tasks(recipe, Selection.of(recipe, models=["sgc", "gcn", "mlp"], datasets=["cora"], runs=2))
+    machine = {"cpu": "C", "cores": 2, "system": "Linux"}
+    for task in tasks:
+        about = {
+            "kind": "run",
+            "dataset": "cora",
+            "model": task.model.name,
+            "run": task.run,
+            "seed": task.seed,
+            "key": task.key,
+        }
+        seconds = 0.5 if task.model.name == "sgc" else 5.0
+        found = {"scores": {"test_accuracy": 80.0 + task.run}, "seconds": seconds, "cpu_seconds": 1.0}
+        rest = {"settings": {}, "details": {}, "threads": 1, "n_parameters": 5, "wall_seconds": 1.0}
+        file.append(about | found | rest | {"versions": {"numpy": "2"}, "machine": machine})
+    result = sgc(
+        *("reproduce", "fig3", "--models", "sgc,gcn", "--datasets", "cora", "--runs", "2", "--out", "here")
+    )
+    assert (result.code, result.err) == (0, "")
+    assert "Results    here/tab2.jsonl" in result.out
+    assert (tmp_path / "here" / "fig3.svg").exists()
+    document = sgc("reproduce", "fig3", "--runs", "0", "--out", "here", "--json").document
+    assert [(row["model"], row["n"], row["ratio"]) for row in document["rows"]] == [
+        *[("sgc", 2, None), ("gcn", 2, 10.0)]
+    ]
 
 
 def test_reproduce_quick_on_real_data(sgc: Sgc, data_dir: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from sgclearn.paper import compare
 from sgclearn.paper.page import results_page
-from sgclearn.paper.recipe import parse_recipe
+from sgclearn.paper.recipe_files import parse_recipe
+from sgclearn.paper.run_report import report_of
 from sgclearn.paper.tables import score_rows, time_rows
 
 RECIPE = """
@@ -88,6 +89,33 @@ def test_comparison_below_lets_any_higher_mean_pass(recipe, lines):
     assert compare(recipe, [line("a", "fast", 80.49, 1.0)]).rows[0].passed is False
 
 
+@pytest.mark.parametrize(
+    ("figure", "scores", "passed", "words"),
+    [
+        ("value = 80.0, std = 0.5", [80.5], True, "+-1 std kept"),
+        ("value = 80.0, std = 0.5", [80.51, 80.51], False, "+-1 std missed"),
+        ("value = 80.0, std = 0.5", [79.4], False, "+-1 std missed"),
+        ("value = 80.0", [79.0, 80.2], True, "+-1 std kept"),  # none published: the measured one, 0.85
+        ("value = 80.0", [79.0, 79.2], False, "+-1 std missed"),
+        ("value = 80.0", [80.0], None, "-"),  # nor measured
+        ("value = 80.0, std = 0.5, judged = false", [70.0], None, "-"),
+    ],
+)
+def test_comparison_counts_standard_deviations(figure, scores, passed, words):
+    text = RECIPE.replace("{ within = 0.3 }", "{ std = 1.0 }").replace("value = 80.0", figure)
+    comparison = compare(
+        parse_recipe(text), [line("a", "slow", score, 1.0, run) for run, score in enumerate(scores)]
+    )
+    assert comparison.rows[0].passed is passed
+    assert score_rows(comparison)[0][-1] == words
+
+
+def test_tables_give_published_figures_as_many_decimals_as_they_have():
+    text = RECIPE.replace("value = 80.0", "value = 80.25")
+    comparison = compare(parse_recipe(text), [line("a", "fast", 80.0, 1.0), line("a", "slow", 80.0, 1.0)])
+    assert [row[3] for row in score_rows(comparison)] == ["81.00 +- 0.10", "80.25"]
+
+
 def test_comparison_of_a_figure_that_is_only_a_time_judges_no_accuracy(recipe, lines):
     timed = parse_recipe(RECIPE.replace("value = 80.0, seconds", "seconds"))
     slow = compare(timed, lines).rows[1]
@@ -97,7 +125,7 @@ def test_comparison_of_a_figure_that_is_only_a_time_judges_no_accuracy(recipe, l
 def test_comparison_of_quick_runs_judges_nothing(recipe, lines):
     quick = compare(recipe, lines, quick=True)
     assert {row.passed for row in quick.rows} == {None}
-    assert "not judged" in results_page(quick, command="sgc")
+    assert "not judged" in results_page(report_of(quick), command="sgc")
 
 
 def test_comparison_is_plain_json(recipe, lines):
@@ -121,7 +149,7 @@ def test_tables_say_what_was_measured(recipe, lines):
 
 
 def test_page_holds_results_settings_sources_and_machine(recipe, lines):
-    page = results_page(compare(recipe, lines), command="sgc reproduce toy", picture="toy.svg")
+    page = results_page(report_of(compare(recipe, lines)), command="sgc reproduce toy", picture="toy.svg")
     for words in (
         "Of 2 figures with a tolerance 1 are within it, and not: Slow on Alpha, +0.40 (+-0.3 missed).",
         ".. image:: toy.svg",
@@ -140,7 +168,7 @@ def test_page_holds_results_settings_sources_and_machine(recipe, lines):
 
 def test_page_is_valid_restructured_text(recipe, lines):
     core = pytest.importorskip("docutils.core")
-    page = results_page(compare(recipe, lines), command="sgc reproduce toy", picture="toy.svg")
+    page = results_page(report_of(compare(recipe, lines)), command="sgc reproduce toy", picture="toy.svg")
     html = core.publish_string(page, writer="html5", settings_overrides={"halt_level": 2, "report_level": 2})
     assert b"<td><p>80.40</p></td>" in html
 
@@ -165,6 +193,6 @@ def test_model_for_its_time_alone_shows_no_score():
     comparison = compare(timed, [line("a", "fast", 81.0, 2.0), line("a", "slow", 12.3, 90.0)])
     assert [row[1] for row in score_rows(comparison)] == ["Fast"]
     assert [row[1] for row in time_rows(comparison)] == ["Fast", "Slow"]
-    assert "12.3" not in results_page(comparison, command="sgc reproduce toy")
+    assert "12.3" not in results_page(report_of(comparison), command="sgc reproduce toy")
     figure = pytest.importorskip("sgclearn.paper.figure").plot_comparison(comparison)
     assert [len(axes.lines[0].get_xdata()) for axes in figure.axes] == [1, 1]

@@ -6,10 +6,12 @@ import pytest
 
 from sgclearn.errors import InputError
 from sgclearn.paper import Selection, list_recipes, load_recipe
+from sgclearn.paper.findings import FINDINGS
+from sgclearn.paper.graph_reports import MAKERS
 from sgclearn.paper.models import build_model
 from sgclearn.paper.plan import plan_tasks
 from sgclearn.paper.problems import LOADERS
-from sgclearn.paper.recipe import parse_recipe
+from sgclearn.paper.recipe_files import parse_recipe
 
 SMALL = """
 id = "toy"
@@ -39,7 +41,12 @@ a = { value = 81.0 }
 @pytest.mark.parametrize("recipe", list_recipes(), ids=lambda recipe: recipe.id)
 def test_recipe_names_its_sources_and_builds_every_model(recipe):
     assert load_recipe(recipe.id) == recipe
-    assert {data["kind"] for data in recipe.datasets.values()} <= set(LOADERS)
+    if recipe.form == "runs":
+        assert {data["kind"] for data in recipe.datasets.values()} <= set(LOADERS)
+    else:
+        assert recipe.form in MAKERS
+        assert not recipe.models
+    assert recipe.findings is None or recipe.findings in FINDINGS
     for model in recipe.models.values():
         assert model.published_source or not model.published
         for group in model.settings:
@@ -49,6 +56,12 @@ def test_recipe_names_its_sources_and_builds_every_model(recipe):
         for task in plan_tasks(recipe, Selection.of(recipe, quick=quick)):
             searched = {} if task.model.search is None else dict.fromkeys(task.model.search.space, 0.001)
             build_model(task.model.model, task.settings | searched, task.seed)
+
+
+@pytest.mark.parametrize("recipe", list_recipes(), ids=lambda recipe: recipe.id)
+def test_recipe_quick_is_a_few_runs(recipe):
+    if recipe.form == "runs":
+        assert 0 < len(plan_tasks(recipe, Selection.of(recipe, quick=True))) <= 12
 
 
 def test_recipe_tab4_has_the_published_figures_of_the_paper():
@@ -73,10 +86,13 @@ def test_recipe_settings_of_a_later_group_and_a_dataset_go_before():
         ("runs = 3\n", "runs = \n", "got"),
         ("b = 150", "c = 150", "m must speak of datasets of the recipe: got 'c'"),
         ("a = { value", "z = { value", "got 'z'"),
-        ("within = 0.3", "about = 0.3", "within or below: got 'about'"),
+        ("within = 0.3", "about = 0.3", "within, below or std: got 'about'"),
         ('source = "there"', 'sauce = "there"', "sauce"),
         ("seed = 700", 'seed = 700\nmetric = "luck"', "metric of a recipe must be one of test_accuracy"),
         ("seed = 700", 'seed = 700\ntime_against = "x"', "time_against must name a model"),
+        ("seed = 700", 'seed = 700\nform = "song"', "form of a recipe must be one of runs, statistics"),
+        ("seed = 700", 'seed = 700\nfigure = "curves"', "needs an axis with name and title"),
+        ("seed = 700", 'seed = 700\nfigure = "pie"', "figure of a recipe must be one of points, curves"),
         (
             "seed = 700",
             'seed = 700\nquick = { models = ["x"] }',
@@ -92,8 +108,67 @@ def test_recipe_with_a_fault_is_refused(old, new, words):
 
 
 def test_recipe_unknown_name_lists_the_known_ones():
-    with pytest.raises(InputError, match=r"one of tab2, tab4.*: got 'tab99'"):
+    with pytest.raises(InputError, match=r"one of .*tab1, tab2, .*: got 'tab99'"):
         load_recipe("tab99")
+
+
+def test_recipe_model_like_that_of_another_recipe_has_its_settings_and_its_own_figures():
+    there, here = (load_recipe(name).models["sgc"] for name in ("tab2", "tab-random"))
+    assert here.settings == there.settings
+    assert (here.title, here.model) == (there.title, there.model)
+    assert (here.tolerance, there.tolerance) == (("std", 1.0), ("within", 0.3))
+    assert (here.published["cora"].value, here.runs, here.notes) == (80.62, {}, ())
+    assert load_recipe("tab-amount").models["gcn"].settings_for("1") == load_recipe("tab2").models[
+        "gcn"
+    ].settings_for("cora")
+
+
+def test_recipe_sweep_makes_a_model_of_every_value():
+    sweep = 'model = "sgc"\nsweep = { setting = "n_hops", as = "K", values = [3, 4] }'
+    recipe = parse_recipe(SMALL.replace('model = "sgc"', sweep))
+    assert {name: model.title for name, model in recipe.models.items()} == {
+        "m-3": "M, K = 3",
+        "m-4": "M, K = 4",
+    }
+    assert [model.settings_for("b")["n_hops"] for model in recipe.models.values()] == [3, 4]
+    assert recipe.is_swept
+    assert recipe.groups == {"m": "M"}
+    assert Selection.of(recipe, models=["m"]).models == ("m-3", "m-4")
+    assert Selection.of(recipe, models=["m-4"]).models == ("m-4",)
+    assert len({task.key for task in plan_tasks(recipe, Selection.of(recipe))}) == 4
+    with pytest.raises(InputError, match="models of toy are m: got 'n'"):
+        Selection.of(recipe, models=["n"])
+
+
+def test_recipe_that_shows_runs_of_another_has_the_same_runs():
+    there, here = load_recipe("tab2"), load_recipe("fig3")
+    assert (here.id, here.results, here.figure) == ("fig3", "tab2", "times")
+    keys = {
+        (task.dataset, task.model.name, task.run): task.key for task in plan_tasks(there, Selection.of(there))
+    }
+    for task in plan_tasks(here, Selection.of(here)):
+        assert task.key == keys[task.dataset, task.model.name, task.run]
+
+
+def test_recipes_of_the_supplement_have_the_published_figures():
+    amount = load_recipe("tab-amount").models
+    assert [figure.value for figure in amount["sgc"].published.values()] == [
+        *(33.16, 63.74, 72.04, 80.30, 85.56, 90.08)
+    ]
+    assert [figure.value for figure in amount["gcn"].published.values()] == [
+        *(32.94, 60.68, 71.46, 80.16, 85.38, 90.44)
+    ]
+    assert [figure.judged for figure in amount["sgc"].published.values()] == [True] * 3 + [False] * 3
+    random = {
+        name: [(figure.value, figure.std) for figure in model.published.values()]
+        for name, model in load_recipe("tab-random").models.items()
+    }
+    assert random["sgc"] == random["sgc-exact"] == [(80.62, 1.21), (71.40, 3.92), (77.02, 1.62)]
+    assert random["gcn"] == [(80.53, 1.40), (70.67, 2.90), (77.09, 2.95)]
+    assert random["gin"] == [(76.94, 1.24), (66.56, 2.27), (74.46, 2.19)]
+    assert random["lnet"] == [(74.23, 4.50), (67.26, 0.81), (77.20, 2.03)]
+    assert random["adalnet"] == [(72.68, 1.45), (71.04, 0.95), (77.53, 1.76)]
+    assert random["gat"] == [(82.29, 1.16), (72.6, 0.58), (78.79, 1.41)]
 
 
 def test_model_refuses_a_setting_it_does_not_know():

@@ -17,7 +17,7 @@ from sgclearn.paper.machine import machine, threads_limited, versions
 from sgclearn.paper.models import MODELS
 from sgclearn.paper.plan import Stopwatch
 from sgclearn.paper.problems import LOADERS, Problem, load_problem
-from sgclearn.paper.recipe import parse_recipe
+from sgclearn.paper.recipe_files import parse_recipe
 
 RECIPE = """
 id = "toy"
@@ -233,7 +233,9 @@ def test_stopwatch_guesses_by_the_same_model_then_by_all():
 
 
 def test_problem_of_unknown_kind_is_refused():
-    with pytest.raises(InputError, match="kind of a dataset must be one of node, text, ring: got 'image'"):
+    with pytest.raises(
+        InputError, match="kind of a dataset must be one of node, inductive, text, ring: got 'image'"
+    ):
         load_problem({"kind": "image"})
 
 

@@ -12,7 +12,19 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from sgclearn.cli import bench, datasets, evaluate, fit, plan, predict, reproduce, spectrum, text, tune
+from sgclearn.cli import (
+    bench,
+    compare,
+    datasets,
+    evaluate,
+    fit,
+    plan,
+    predict,
+    reproduce,
+    spectrum,
+    text,
+    tune,
+)
 from sgclearn.cli.options import help_of
 from sgclearn.cli.output import complain, in_options
 from sgclearn.errors import SgclearnError
@@ -55,7 +67,7 @@ def _program(
 
 
 app.callback(help=help_of(_program))(_program)
-for _module in (fit, predict, tune, evaluate, plan, spectrum, reproduce, bench):
+for _module in (fit, predict, tune, evaluate, compare, plan, spectrum, reproduce, bench):
     app.command(_module.COMMAND, help=help_of(_module.command))(_module.command)
 app.add_typer(text.app, name="text")
 app.add_typer(datasets.app, name="datasets")

@@ -1,23 +1,23 @@
-"""`sgc reproduce`: a table of the paper, measured again here beside what was published."""
+"""`sgc reproduce`: a table or figure of the paper, measured again here beside what was published."""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sgclearn.cli.figure_files import write_figure
 from sgclearn.cli.options import RESULT, JsonFlag, with_options
 from sgclearn.cli.output import Screen, complain, counted
+from sgclearn.cli.run_progress import watching
 from sgclearn.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from sgclearn.paper import Comparison, Recipe, Selection
-    from sgclearn.paper.runner import Progress
+    from sgclearn.paper import Recipe, Selection
+    from sgclearn.paper.report import Report
 
 COMMAND = "reproduce"
 WHAT = "What to run"
@@ -57,7 +57,7 @@ def command(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    r"""Measure a table of the paper again, and show it beside the published figures.
+    r"""Measure a table or figure of the paper again, and show it beside what was published.
 
     Every run is kept as a line of the folder's NAME.jsonl, with its seed, settings, versions and machine. A command
     that was interrupted goes on where it was when it is given again.
@@ -76,6 +76,9 @@ def command(
         _show_list(screen)
         return
     recipes = _chosen(name, everything, models, datasets, page)
+    if not everything and recipes[0].form != "runs" and (models is not None or runs is not None):
+        given = "--runs" if models is None else "--models"
+        raise InputError(f"{recipes[0].id} trains no model: got {given}; leave it out.")
     folder = Path(DEFAULT_FOLDER) if out is None else out
     documents = []
     for recipe in recipes:
@@ -87,14 +90,18 @@ def command(
             quick=quick,
             threads=threads,
         )
-        comparison = _run(screen, recipe, selection, folder, data_dir)
-        picture = _draw(comparison, folder / f"{recipe.id}.svg") if comparison.rows else None
+        report = _report(screen, recipe, selection, folder, data_dir)
+        picture = None
+        if report.draw is not None:
+            draw = cache(report.draw)  # one drawing for the folder and for the page
+            report = replace(report, draw=draw)
+            folder.mkdir(parents=True, exist_ok=True)
+            picture = write_figure(draw, folder / f"{recipe.id}.svg")
         if page is not None:
-            _write_page(comparison, page, _spelled(recipe, selection, page))
-        _show(screen, comparison, folder, picture, page)
-        documents.append(
-            {**comparison.to_dict(), "results": folder / f"{recipe.id}.jsonl", "figure": picture}
-        )
+            _write_page(report, page, _spelled(recipe, selection, page), with_picture=picture is not None)
+        results = folder / f"{recipe.results}.jsonl" if recipe.form == "runs" else None
+        _show(screen, report, results, picture, page)
+        documents.append({**report.to_dict(), "results": results, "figure": picture})
     screen.document(documents if everything else documents[0])
 
 
@@ -127,16 +134,31 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _report(
+    screen: Screen, recipe: Recipe, selection: Selection, folder: Path, data_dir: Path | None
+) -> Report:
+    from sgclearn.paper import compare
+    from sgclearn.paper.graph_reports import make_report
+    from sgclearn.paper.run_report import report_of
+
+    if recipe.form == "runs":
+        lines = _run(screen, recipe, selection, folder, data_dir)
+        return report_of(compare(recipe, lines, quick=selection.quick))
+    with screen.progress() as stages:
+        stages.stage(f"{recipe.where}: computing")
+        return make_report(recipe, selection.datasets, data_dir, selection.threads)
+
+
 def _run(
     screen: Screen, recipe: Recipe, selection: Selection, folder: Path, data_dir: Path | None
-) -> Comparison:
-    from sgclearn.paper import ResultFile, compare, run_recipe
+) -> list[dict[str, Any]]:
+    from sgclearn.paper import ResultFile, run_recipe
 
-    results = ResultFile(folder / f"{recipe.id}.jsonl")
+    results = ResultFile(folder / f"{recipe.results}.jsonl")
     before = len(results.lines("run"))
     try:
-        with _watching(screen) as on_progress:
-            lines = run_recipe(recipe, results, selection, on_progress, data_dir)
+        with watching(screen) as on_progress:
+            return run_recipe(recipe, results, selection, on_progress, data_dir)
     except KeyboardInterrupt:
         done = counted(len(results.lines("run")) - before, "run")
         complain(f"sgc: {done} kept in {results.path}; the same command goes on from there.")
@@ -144,78 +166,6 @@ def _run(
     except MissingExtraError as error:
         remedy = "or leave the models that need it out with --models"
         raise MissingExtraError(f"{str(error).rstrip('.')}, {remedy}.") from error
-    return compare(recipe, lines, quick=selection.quick)
-
-
-@contextmanager
-def _watching(screen: Screen) -> Iterator[Callable[[Progress], None]]:
-    """A bar over the runs with the time left; where nobody watches, a line a run on stderr."""
-    if screen.as_json:
-        yield lambda progress: None
-        return
-    if not sys.stderr.isatty():
-        yield _log
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bars(
-        *columns, TextColumn("{task.fields[left]}"), console=Console(stderr=True), transient=True
-    ) as bars:
-        bar = bars.add_task("", total=None, left="")
-        shown = 0.0
-
-        def on_progress(progress: Progress) -> None:
-            nonlocal shown
-            now = time.monotonic()
-            if progress.line is None and progress.part and now - shown < 0.1:
-                return
-            shown = now
-            done = min(progress.done + progress.part, progress.of)
-            left = _left(progress.seconds_left)
-            bars.update(bar, description=progress.what, completed=done, total=progress.of, left=left)
-
-        yield on_progress
-
-
-def _log(progress: Progress) -> None:
-    if progress.line is not None:
-        score = next(reversed(progress.line["scores"].values()))
-        seconds = progress.line["seconds"]
-        complain(
-            f"{progress.done}/{progress.of} {progress.what}: {score:.2f}, {seconds:.3g} s"
-            f"{_left(progress.seconds_left, ', ')}"
-        )
-
-
-def _left(seconds: float | None, before: str = "") -> str:
-    if not seconds:
-        return ""
-    if seconds < 90:
-        return f"{before}{seconds:.0f} s left"
-    return (
-        f"{before}{seconds / 60:.0f} min left" if seconds < 5400 else f"{before}{seconds / 3600:.1f} h left"
-    )
-
-
-def _draw(comparison: Comparison, path: Path) -> Path | None:
-    """Write the figure; None where matplotlib is missing, which nothing else needs."""
-    from sgclearn.files import replacing
-    from sgclearn.paper.figure import plot_comparison
-
-    try:
-        figure = plot_comparison(comparison)
-    except MissingExtraError as error:
-        complain(f"sgc: no figure is drawn: {error}")
-        return None
-    import matplotlib
-
-    # The same results give the same bytes: no date, and ids that are not random.
-    with replacing(path) as temporary, matplotlib.rc_context({"svg.hashsalt": comparison.recipe.id}):
-        figure.savefig(temporary, format="svg", metadata={"Date": None})
-    return path
 
 
 def _spelled(recipe: Recipe, selection: Selection, page: Path) -> str:
@@ -231,37 +181,37 @@ def _spelled(recipe: Recipe, selection: Selection, page: Path) -> str:
     return " ".join([*words, "--page", page.name])
 
 
-def _write_page(comparison: Comparison, page: Path, command: str) -> None:
+def _write_page(report: Report, page: Path, command: str, *, with_picture: bool) -> None:
     from sgclearn.files import replacing
     from sgclearn.paper.page import results_page
 
-    if not comparison.rows:
+    if not report.tables:
         raise InputError("--page needs results: got none for this selection; run it with --runs 1 or more.")
-    picture = _draw(comparison, page.with_suffix(".svg"))
-    text = results_page(comparison, command=command, picture=None if picture is None else picture.name)
+    picture = write_figure(report.draw, page.with_suffix(".svg")) if with_picture and report.draw else None
+    text = results_page(report, command=command, picture=None if picture is None else picture.name)
     with replacing(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def _show(
-    screen: Screen, comparison: Comparison, folder: Path, picture: Path | None, page: Path | None
+    screen: Screen, report: Report, results: Path | None, picture: Path | None, page: Path | None
 ) -> None:
-    from sgclearn.paper.recipe import METRICS
-    from sgclearn.paper.tables import SCORE_HEADER, TIME_HEADER, score_rows, time_rows
+    from sgclearn.paper.report import STATEMENT_HEADER, statement_rows
 
-    recipe = comparison.recipe
-    screen.field(recipe.id, f"{recipe.where}: {recipe.title}" + (" (quick runs)" if comparison.quick else ""))
-    if comparison.rows:
-        screen.table(SCORE_HEADER, score_rows(comparison), left=2, title=METRICS[recipe.metric])
-        screen.table(TIME_HEADER, time_rows(comparison), left=2, title="seconds of training")
-    else:
+    recipe = report.recipe
+    quick = " (quick runs)" if report.quick else ""
+    screen.field("Recipe", f"{recipe.id}, {recipe.where}: {recipe.title}{quick}")
+    for table in report.tables:
+        if table.on_screen:
+            screen.table(table.header, table.rows, left=table.left, title=table.title)
+    if report.statements:
+        screen.table(STATEMENT_HEADER, statement_rows(report.statements), left=4, title="Statements")
+    if not report.tables:
         screen.line("no runs with these settings are there yet")
     screen.line()
-    screen.field("Results", str(folder / f"{recipe.id}.jsonl"))
-    if picture is not None:
-        screen.field("Figure", str(picture))
-    if page is not None:
-        screen.field("Page", str(page))
+    for name, path in (("Results", results), ("Figure", picture), ("Page", page)):
+        if path is not None:
+            screen.field(name, str(path))
 
 
 def _show_list(screen: Screen) -> None:
@@ -269,16 +219,16 @@ def _show_list(screen: Screen) -> None:
 
     recipes = list_recipes()
     rows = [
-        (recipe.id, recipe.where, recipe.title, ", ".join(recipe.datasets), ", ".join(recipe.models))
+        (recipe.id, recipe.where, recipe.title, ", ".join(recipe.datasets), ", ".join(recipe.groups) or "-")
         for recipe in recipes
     ]
     screen.table(("name", "where", "what", "datasets", "models"), rows, left=5)
     screen.document(
         [
             {
-                **{key: getattr(recipe, key) for key in ("id", "where", "title", "runs", "metric")},
+                **{key: getattr(recipe, key) for key in ("id", "where", "title", "form", "runs", "metric")},
                 "datasets": list(recipe.datasets),
-                "models": list(recipe.models),
+                "models": list(recipe.groups),
             }
             for recipe in recipes
         ]

@@ -120,7 +120,7 @@ def command(
     screen = Screen(as_json)
     _check_out(out, force)
     candidates: dict[str, Any] = {
-        "n_hops": _hops(n_hops),
+        "n_hops": hops_of(n_hops),
         "weight_decay": _listed("--weight-decay", weight_decay, float),
         "normalization": _listed("--normalization", normalization, str),
         "gamma": _listed("--gamma", gamma, float),
@@ -172,7 +172,7 @@ def _refuse_unused(search: Search, trials: int | None, cv: int | None, has_valid
         )
 
 
-def _hops(text: str) -> list[int]:
+def hops_of(text: str) -> list[int]:
     """Numbers of hops from `0,1,2`, `0-10`, or both."""
     hops: list[int] = []
     for part in text.split(","):

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from sgclearn.paper.recipe import ModelRecipe, Recipe
+from sgclearn.paper.recipe import ModelRecipe, Published, Recipe
 from sgclearn.paper.results import Line
 
 
@@ -86,8 +86,11 @@ def _row(
     runs = by_pair[dataset, model]
     scores = [run["scores"][recipe.metric] for run in runs]
     mean = fmean(scores)
+    std = stdev(scores) if len(scores) > 1 else None
     entry = recipe.models[model]
     figure = entry.published.get(dataset)
+    if figure is not None and figure.on:  # of another graph: the tables show it, and nothing is compared
+        figure = None
     difference = None if figure is None or figure.value is None else mean - figure.value
     ratio = cpu_ratio = published_ratio = None
     if recipe.time_against not in (None, model):
@@ -103,11 +106,11 @@ def _row(
         model=model,
         n=len(runs),
         mean=mean,
-        std=stdev(scores) if len(scores) > 1 else None,
+        std=std,
         published=None if figure is None else figure.value,
         published_std=None if figure is None else figure.std,
         difference=difference,
-        passed=None if quick else _passes(entry, difference),
+        passed=None if quick else _passes(entry, figure, difference, std),
         seconds=_mean(runs, "seconds"),
         cpu_seconds=_mean(runs, "cpu_seconds"),
         published_seconds=None if figure is None else figure.seconds,
@@ -122,10 +125,17 @@ def _mean(runs: list[Line], field: str) -> float:
     return fmean(run[field] for run in runs)
 
 
-def _passes(entry: ModelRecipe, difference: float | None) -> bool | None:
-    if entry.tolerance is None or difference is None:
+def _passes(
+    entry: ModelRecipe, figure: Published | None, difference: float | None, std: float | None
+) -> bool | None:
+    if entry.tolerance is None or figure is None or not figure.judged or difference is None:
         return None
-    kind, points = entry.tolerance
+    kind, allowed = entry.tolerance
+    if kind == "std":
+        unit = std if figure.std is None else figure.std  # the paper's own, where it gives one
+        if unit is None:
+            return None
+        allowed *= unit
     # Figures are published with one decimal: a mean of 80.6999... is not further off than 80.7.
     off = -difference if kind == "below" else abs(difference)
-    return round(off, 6) <= points
+    return round(off, 6) <= allowed

@@ -9,6 +9,7 @@ from sgclearn.paper.comparison import Comparison, Row
 from sgclearn.paper.recipe import METRICS
 
 COLOURS = ("#1f5fa8", "#c0392b", "#3a8a4d", "#8e5ea2", "#c77f1e", "#4a9aa8", "#6b6b6b", "#a8486b")
+MARKERS = "osD^vPX<>ph"  # as many as are no multiple of the colours: the pairs repeat late
 WIDTH = 0.7  # of the group of models around a dataset's place
 
 
@@ -41,10 +42,10 @@ def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
         rows = [row for row in comparison.rows if row.model == model]
         offset = WIDTH * ((number + 0.5) / len(models) - 0.5)
         places = [datasets.index(row.dataset) + offset for row in rows]
-        colour = COLOURS[number % len(COLOURS)]
+        style = style_of(number)
         shown = [] if recipe.models[model].time_only else rows
-        _draw_scores(scores, shown, places[: len(shown)], colour, recipe.models[model].title)
-        times.plot(places, [row.seconds for row in rows], "o", color=colour, markersize=5)
+        _draw_scores(scores, shown, places[: len(shown)], style, recipe.models[model].title)
+        times.plot(places, [row.seconds for row in rows], linestyle="none", markersize=5, **style)
     if any(row.published is not None for row in comparison.rows):
         scores.plot([], [], "o", color="#555555", markerfacecolor="none", label="published")
     for axes, label in ((scores, METRICS[recipe.metric]), (times, "training time (s)")):
@@ -55,17 +56,35 @@ def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
     times.set_yscale("log")
     handles, labels = scores.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda position: labels[position] == "published")
-    scores.legend([handles[k] for k in order], [labels[k] for k in order], frameon=False, fontsize=8)
+    figure.legend(
+        [handles[k] for k in order],
+        [labels[k] for k in order],
+        loc="outside lower center",
+        ncols=min(6, len(labels)),
+        frameon=False,
+        fontsize=8,
+    )
     return figure
 
 
-def _draw_scores(axes: Any, rows: list[Row], places: list[float], colour: str, label: str) -> None:
+def style_of(number: int) -> dict[str, str]:
+    """Colour and marker of the model at a place of the table."""
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def _draw_scores(axes: Any, rows: list[Row], places: list[float], style: dict[str, str], label: str) -> None:
     means, spreads = [row.mean for row in rows], [row.std or 0.0 for row in rows]
     axes.errorbar(
-        places, means, yerr=spreads, fmt="o", color=colour, markersize=4, capsize=2, linewidth=1, label=label
+        *(places, means, spreads),
+        linestyle="none",
+        markersize=4,
+        capsize=2,
+        elinewidth=1,
+        label=label,
+        **style,
     )
     known = [
         (place, row.published) for place, row in zip(places, rows, strict=True) if row.published is not None
     ]
     if known:
-        axes.plot(*zip(*known, strict=True), "o", color=colour, markerfacecolor="none", markersize=8)
+        axes.plot(*zip(*known, strict=True), "o", color=style["color"], markerfacecolor="none", markersize=8)

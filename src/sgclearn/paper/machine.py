@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from sgclearn.propagation.engines.threads import ENVIRONMENT_VARIABLES
 from sgclearn.version import __version__
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "torch_geometric", "optuna")
@@ -53,16 +54,23 @@ def _cpu() -> str:
 
 @contextmanager
 def threads_limited(n_threads: int) -> Iterator[None]:
-    """Give every model the same number of threads: BLAS, OpenMP, and torch where it is loaded."""
+    """Give every model the same threads: this package's kernel, BLAS, OpenMP, and torch where it is loaded."""
     from threadpoolctl import threadpool_limits
 
     torch = sys.modules.get("torch")
     before = None if torch is None else torch.get_num_threads()
+    variable = ENVIRONMENT_VARIABLES[0]
+    kernel = os.environ.get(variable)
+    os.environ[variable] = str(n_threads)
     with threadpool_limits(n_threads):
         if torch is not None:
             torch.set_num_threads(n_threads)
         try:
             yield
         finally:
+            if kernel is None:
+                del os.environ[variable]
+            else:
+                os.environ[variable] = kernel
             if torch is not None:
                 torch.set_num_threads(before)

@@ -12,6 +12,7 @@ from sgclearn.errors import InputError
 # Name in a recipe: room and class. A new baseline becomes known to every recipe by a line here.
 MODELS = {
     "sgc": ("sgclearn.paper.sgc", "SGCModel"),
+    "sgc-steps": ("sgclearn.paper.sgc_steps", "StepsSGCModel"),
     "text-sgc": ("sgclearn.paper.sgc", "TextSGCModel"),
     "textgcn": ("sgclearn.baselines", "TextGCN"),
     "gcn": ("sgclearn.baselines", "GCN"),
@@ -24,6 +25,9 @@ MODELS = {
     "gln": ("sgclearn.baselines", "GLN"),
     "agnn": ("sgclearn.baselines", "AGNN"),
     "deepwalk": ("sgclearn.baselines", "DeepWalk"),
+    "sage": ("sgclearn.baselines", "GraphSAGE"),
+    "unsupervised-sage": ("sgclearn.baselines", "UnsupervisedSAGE"),
+    "gaan": ("sgclearn.baselines", "GaAN"),
     "mlp": ("sgclearn.baselines", "MLP"),
     "logistic-regression": ("sgclearn.baselines", "LogisticRegression"),
     "label-propagation": ("sgclearn.baselines", "LabelPropagation"),
@@ -52,5 +56,6 @@ def build_model(name: str, settings: dict[str, Any], seed: int) -> Baseline:
     if unknown := sorted(set(settings) - known):
         raise InputError(f"{name} takes the settings {', '.join(sorted(known))}: got {unknown[0]!r}.")
     build: Any = kind
-    model: Baseline = build(**settings, random_state=seed)
+    given = {name: None if value == "none" else value for name, value in settings.items()}  # TOML has no null
+    model: Baseline = build(**given, random_state=seed)
     return model

@@ -53,11 +53,15 @@ class Selection:
             raise InputError(f"threads must be >= 1: got {threads}.")
         wanted: dict[str, tuple[str, ...]] = {}
         for part, given in (("datasets", datasets), ("models", models)):
-            known = getattr(recipe, part)
+            known: dict[str, Any] = getattr(recipe, part)
+            if part == "models":  # the name of a sweep stands for all of its points
+                given = [name for wanted in given or () for name in _expanded(recipe, wanted)]
             if unknown := [name for name in given or () if name not in known]:
-                raise InputError(f"{part} of {recipe.id} are {', '.join(known)}: got {unknown[0]!r}.")
+                names = recipe.groups if part == "models" else known
+                raise InputError(f"{part} of {recipe.id} are {', '.join(names)}: got {unknown[0]!r}.")
             fewer = getattr(recipe.quick, part) if quick else ()
-            wanted[part] = tuple(name for name in known if name in (given or fewer or known))
+            usual = [name for name in known if part == "models" or not known[name].get("on_request")]
+            wanted[part] = tuple(name for name in known if name in (given or fewer or usual))
         if runs is None and quick:
             runs = recipe.quick.runs
         return cls(wanted["datasets"], wanted["models"], runs, quick, threads)
@@ -89,10 +93,12 @@ def plan_tasks(recipe: Recipe, selection: Selection) -> list[Task]:
             settings = model.settings_for(dataset)
             if selection.quick:
                 settings |= recipe.quick.settings.get(model.name, {})
-            n_runs = model.runs.get(dataset, recipe.runs) if selection.runs is None else selection.runs
+            n_runs = model.runs.get(dataset, recipe.runs)
+            if selection.runs is not None and n_runs:  # where the recipe has none, there are never any
+                n_runs = selection.runs
             key = fingerprint(
                 {
-                    "recipe": recipe.id,
+                    "recipe": recipe.results,
                     "data": {name: v for name, v in recipe.datasets[dataset].items() if name != "title"},
                     "model": model.model,
                     "settings": settings,
@@ -105,6 +111,11 @@ def plan_tasks(recipe: Recipe, selection: Selection) -> list[Task]:
             ]
     order = {dataset: position for position, dataset in enumerate(selection.datasets)}
     return sorted(tasks, key=lambda task: (order[task.dataset], task.run))
+
+
+def _expanded(recipe: Recipe, name: str) -> list[str]:
+    """Models of a sweep by its name; any other name as it is."""
+    return [model.name for model in recipe.models.values() if model.group[0] == name] or [name]
 
 
 def keys_of(recipe: Recipe, selection: Selection) -> set[str]:

@@ -22,16 +22,20 @@ VALIDATION_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Problem:
-    """Data of one run: `seen` has no label outside of training and validation, `whole` has all of them."""
+    """Data of one run: a model is fitted on `seen` and predicts the nodes of `asked`; `whole` has their labels.
+
+    `seen` has no label outside of training and validation. `asked` is the same dataset, but for inductive problems.
+    """
 
     seen: GraphDataset
+    asked: GraphDataset
     whole: GraphDataset
 
     @classmethod
     def of(cls, data: GraphDataset) -> Problem:
         """Hide the test labels of a dataset."""
         hidden = replace(data, y=data.train_labels(with_val=True), test=np.zeros(0, np.intp))
-        return cls(hidden, data)
+        return cls(hidden, hidden, data)
 
     def scores(self, predicted: NDArray[np.intp]) -> dict[str, float]:
         """Accuracy in percent on the validation and test nodes."""
@@ -62,8 +66,9 @@ def load_problem(options: dict[str, Any], data_dir: Path | None = None) -> RunDa
     ----------
     options : dict
         The dataset's entry in the recipe. `kind` is "node" (`load_dataset` with the remaining options; with
-        `redrawn` every run draws a split of its own) or "text" (a corpus of `load_corpus` as a graph of documents
-        and words; every run draws its validation documents, a tenth of the training documents).
+        `redrawn` every run draws a split of its own), "inductive" (see `load_inductive`) or "text" (a corpus of
+        `load_corpus` as a graph of documents and words; every run draws its validation documents, a tenth of the
+        training documents).
     data_dir : path, optional
         Folder with the files; the folder named by SGCLEARN_DATA if not given.
 
@@ -72,7 +77,7 @@ def load_problem(options: dict[str, Any], data_dir: Path | None = None) -> RunDa
     callable
         From the seed of a run to its `Problem`.
     """
-    given = {name: value for name, value in options.items() if name not in ("title", "kind")}
+    given = {name: value for name, value in options.items() if name not in ("title", "kind", "on_request")}
     kind = options.get("kind")
     if kind not in LOADERS:
         raise InputError(f"kind of a dataset must be one of {', '.join(LOADERS)}: got {kind!r}.")
@@ -86,6 +91,12 @@ def _node(name: str, data_dir: Path | None, redrawn: bool = False, **options: An
         )
     data = load_dataset(name, data_dir=data_dir, **options)
     return lambda seed: Problem.of(data)
+
+
+def _inductive(name: str, data_dir: Path | None, **options: Any) -> RunData:
+    from sgclearn.paper.inductive import load_inductive
+
+    return load_inductive(name, data_dir, **options)
 
 
 def _text(name: str, data_dir: Path | None, analyzer: str = "whitespace", **options: Any) -> RunData:
@@ -116,4 +127,4 @@ def text_problem(corpus: TextCorpus, text_graph: TextGraph) -> RunData:
     return problem
 
 
-LOADERS: dict[str, Callable[..., RunData]] = {"node": _node, "text": _text}
+LOADERS: dict[str, Callable[..., RunData]] = {"node": _node, "inductive": _inductive, "text": _text}

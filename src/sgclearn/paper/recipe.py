@@ -1,51 +1,33 @@
-"""A table of the paper as data: a small TOML file says what to run and what was published.
-
-A file of `recipes/`, in short::
-
-    id = "tab2"
-    title = "Citation graphs, public split"
-    where = "Table 2"
-    runs = 10                       # run r has the seed `seed + r`
-    seed = 1100
-
-    [datasets.cora]
-    kind = "node"                   # how it is loaded; all other keys are options of that
-
-    [models.sgc]
-    title = "SGC"
-    model = "sgc"                   # the class, see models.py
-
-    [[models.sgc.settings]]         # as many groups as there are sources
-    source = "the paper, section 6.1"
-    values = { n_hops = 2 }
-    by_dataset.weight_decay = { cora = 1.3027e-5 }
-
-    [models.sgc.published]
-    source = "Table 2"
-    tolerance = { within = 0.3 }    # or { below = 0.5 }: so many points lower at most
-    cora = { value = 81.0, std = 0.0 }
-"""
+"""A table or figure of the paper as data: what to run, and what was published. `recipe_files` reads them."""
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any
 
-from sgclearn.errors import InputError
-
-METRICS = {"test_accuracy": "test accuracy (%)", "val_accuracy": "validation accuracy (%)"}
-TOLERANCES = ("within", "below")
+METRICS = {
+    "test_accuracy": "test accuracy (%)",
+    "val_accuracy": "validation accuracy (%)",
+    "test_micro_f1": "test micro-F1 (%)",
+}
+TOLERANCES = ("within", "below", "std")
+FORMS = ("runs", "statistics", "spectra", "theorem")
+FIGURES = ("points", "curves", "times")
 
 
 @dataclass(frozen=True)
 class Published:
-    """A figure of the paper: mean, standard deviation and seconds, as far as it gives them."""
+    """A figure of the paper: mean, standard deviation and seconds, as far as it gives them.
+
+    One that is not `judged` is shown beside what was measured, and no tolerance is asked of it. One that was measured
+    `on` another graph is shown with the name of that, and no difference is taken.
+    """
 
     value: float | None = None
     std: float | None = None
     seconds: float | None = None
+    judged: bool = True
+    on: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +50,10 @@ class Search:
 
 @dataclass(frozen=True)
 class ModelRecipe:
-    """A row of the table: a model, its settings with their sources, and its published figures."""
+    """A row of the table: a model, its settings with their sources, and its published figures.
+
+    A model that is swept over a setting is one such row a value, all of one `group` (name and title of the curve).
+    """
 
     name: str
     title: str
@@ -81,6 +66,12 @@ class ModelRecipe:
     runs: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     time_only: bool = False  # its scores mean nothing and are not shown
+    swept: dict[str, Any] = field(default_factory=dict)
+    group: tuple[str, str] = ("", "")
+
+    def __post_init__(self) -> None:
+        if not self.swept:
+            object.__setattr__(self, "group", (self.name, self.title))
 
     def settings_for(self, dataset: str) -> dict[str, Any]:
         """Arguments of the model on one dataset; a later group overrides an earlier one."""
@@ -88,7 +79,7 @@ class ModelRecipe:
         for group in self.settings:
             found.update(group.values)
             found.update({name: per[dataset] for name, per in group.by_dataset.items() if dataset in per})
-        return found
+        return found | self.swept
 
 
 @dataclass(frozen=True)
@@ -110,22 +101,34 @@ class Recipe:
     ----------
     id, title, where : str
         Short name, what it shows, and where it is in the paper.
+    datasets : dict
+        Name to the options of its loader; `kind` chooses the loader and `title` is for people. One that is
+        `on_request` is run only where it is named: its files are not to be had by a command.
+    models : dict
+        Name to `ModelRecipe`, in the order of the table.
     runs, seed : int
         Run r of a model has the seed `seed + r`.
     metric : str
         Which score of a run is compared: a name of `METRICS`.
-    datasets : dict
-        Name to the options of its loader; `kind` chooses the loader and `title` is for people.
-    models : dict
-        Name to `ModelRecipe`, in the order of the table.
     time_against : str or None
         The model whose seconds the others' are divided by.
     quick : Quick
     notes : tuple of str
         What differs from the paper, and why.
+    form : str
+        "runs" where models are trained; the others of `FORMS` are computed from the data alone, see `reports`.
+    figure : str
+        "points": scores and seconds by dataset. "curves": scores over `axis`. "times": scores over seconds.
+    axis : tuple of str, optional
+        For curves, a setting of the models or an option of the datasets, and its title.
+    findings : str, optional
+        Statements about the scores that are checked: a name of `findings.FINDINGS`.
+    results : str
+        The recipe whose runs these are, where it is not this one.
 
     Examples
     --------
+    >>> from sgclearn.paper import load_recipe
     >>> recipe = load_recipe("tab2")
     >>> recipe.models["sgc"].published["cora"].value
     81.0
@@ -136,102 +139,34 @@ class Recipe:
     id: str
     title: str
     where: str
-    runs: int
-    seed: int
-    metric: str
     datasets: dict[str, dict[str, Any]]
-    models: dict[str, ModelRecipe]
+    models: dict[str, ModelRecipe] = field(default_factory=dict)
+    runs: int = 0
+    seed: int = 0
+    metric: str = "test_accuracy"
     time_against: str | None = None
     quick: Quick = field(default_factory=Quick)
     notes: tuple[str, ...] = ()
+    form: str = "runs"
+    figure: str = "points"
+    axis: tuple[str, str] | None = None
+    findings: str | None = None
+    results: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.results:
+            object.__setattr__(self, "results", self.id)
 
     def title_of(self, dataset: str) -> str:
         """Name of a dataset for people."""
         return str(self.datasets[dataset].get("title", dataset))
 
+    @property
+    def groups(self) -> dict[str, str]:
+        """Name and title of the models, those of a sweep once."""
+        return dict(model.group for model in self.models.values())
 
-def list_recipes() -> tuple[Recipe, ...]:
-    """All recipes, by id.
-
-    Examples
-    --------
-    >>> [recipe.id for recipe in list_recipes()]
-    ['tab2', 'tab4']
-    """
-    return tuple(load_recipe(name) for name in _known())
-
-
-def _known() -> list[str]:
-    names = (entry.name for entry in files("sgclearn.paper").joinpath("recipes").iterdir())
-    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
-
-
-def load_recipe(name: str) -> Recipe:
-    """Recipe of a table by its id; see `list_recipes`."""
-    if name not in _known():
-        raise InputError(f"a table or figure must be one of {', '.join(_known())}: got {name!r}.")
-    file = files("sgclearn.paper").joinpath("recipes", f"{name}.toml")
-    return parse_recipe(file.read_text(encoding="utf-8"))
-
-
-def parse_recipe(text: str) -> Recipe:
-    """Recipe from the text of a TOML file, with its parts checked against each other."""
-    try:
-        table = tomllib.loads(text)
-        quick: dict[str, Any] = dict(table.get("quick", {}))
-        quick |= {name: tuple(quick[name]) for name in ("datasets", "models") if name in quick}
-        recipe = Recipe(
-            **{name: table[name] for name in ("id", "title", "where", "runs", "seed", "datasets")},
-            metric=table.get("metric", "test_accuracy"),
-            models={name: _model(name, entry) for name, entry in table["models"].items()},
-            time_against=table.get("time_against"),
-            quick=Quick(**quick),
-            notes=tuple(table.get("notes", ())),
-        )
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"a recipe must have the parts that paper/recipe.py lists: got {error!r}."
-        ) from error
-    _check(recipe)
-    return recipe
-
-
-def _model(name: str, entry: dict[str, Any]) -> ModelRecipe:
-    entry = dict(entry)
-    published = dict(entry.pop("published", {}))
-    source = published.pop("source", "")
-    tolerance = published.pop("tolerance", None)
-    search = entry.pop("search", None)
-    return ModelRecipe(
-        name=name,
-        settings=tuple(SettingGroup(**group) for group in entry.pop("settings", ())),
-        search=None
-        if search is None
-        else Search(
-            search["source"], {k: (v[0], v[1]) for k, v in search["space"].items()}, search["trials"]
-        ),
-        published={dataset: Published(**figure) for dataset, figure in published.items()},
-        published_source=source,
-        tolerance=None if tolerance is None else next(iter(tolerance.items())),
-        notes=tuple(entry.pop("notes", ())),
-        **entry,
-    )
-
-
-def _check(recipe: Recipe) -> None:
-    if recipe.metric not in METRICS:
-        raise InputError(f"metric of a recipe must be one of {', '.join(METRICS)}: got {recipe.metric!r}.")
-    if recipe.time_against is not None and recipe.time_against not in recipe.models:
-        raise InputError(f"time_against must name a model of the recipe: got {recipe.time_against!r}.")
-    for model in recipe.models.values():
-        if model.tolerance is not None and model.tolerance[0] not in TOLERANCES:
-            raise InputError(
-                f"tolerance must be within or below: got {model.tolerance[0]!r} for {model.name}."
-            )
-        named = set(model.published) | set(model.runs)
-        named |= {dataset for group in model.settings for per in group.by_dataset.values() for dataset in per}
-        if unknown := sorted(named - set(recipe.datasets)):
-            raise InputError(f"{model.name} must speak of datasets of the recipe: got {unknown[0]!r}.")
-    for part, known in (("datasets", recipe.datasets), ("models", recipe.models)):
-        if unknown := sorted(set(getattr(recipe.quick, part)) - set(known)):
-            raise InputError(f"quick must name {part} of the recipe: got {unknown[0]!r}.")
+    @property
+    def is_swept(self) -> bool:
+        """Whether models are swept: one row a model would then be too many to read."""
+        return len(self.groups) < len(self.models)

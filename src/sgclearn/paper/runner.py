@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sgclearn.errors import require
+from sgclearn.errors import SgclearnError, require
 from sgclearn.paper.machine import machine, threads_limited, versions
 from sgclearn.paper.models import build_model, model_class
 from sgclearn.paper.plan import Selection, Stopwatch, Task, keys_of, plan_tasks
@@ -22,7 +22,7 @@ from sgclearn.paper.search import Settings, search_settings
 class Progress:
     """How far a recipe is: runs done, what goes on, how far that is, and a guess of the seconds left.
 
-    `line` is the result of the run that has just ended, None in between.
+    `line` is the result of the run that has just ended, or why it failed; None in between.
     """
 
     done: int
@@ -42,6 +42,9 @@ def run_recipe(
     selection: Selection | None = None,
     on_progress: OnProgress | None = None,
     data_dir: Path | None = None,
+    *,
+    loaded: Mapping[str, RunData] | None = None,
+    keep_going: bool = False,
 ) -> list[Line]:
     """Make the runs of a recipe that are not in the results yet, and give all that belong to it.
 
@@ -56,6 +59,11 @@ def run_recipe(
         Called with a `Progress` before, during and after every run.
     data_dir : path, optional
         Folder with the files of datasets; the folder named by SGCLEARN_DATA if not given.
+    loaded : mapping, optional
+        Datasets of the recipe that are in memory already: name to a function from seed to `Problem`.
+    keep_going : bool, default False
+        Whether a model that fails is left out of the further runs, its error a line of kind "failure", instead of
+        ending everything.
 
     Returns
     -------
@@ -69,7 +77,9 @@ def run_recipe(
     for name in dict.fromkeys(task.model.model for task in pending):
         for module, extra in model_class(name).requires:
             require(module, extra)  # better now than after an hour
-    _Run(recipe, results, selection, tasks, on_progress, data_dir).make(pending)
+    run = _Run(recipe, results, selection, tasks, on_progress, data_dir)
+    run.loaded_before, run.keep_going = loaded or {}, keep_going
+    run.make(pending)
     keys = keys_of(recipe, selection)
     return [line for line in results.lines("run") if line["key"] in keys]
 
@@ -97,19 +107,38 @@ class _Run:
         self.data: RunData | None = None
         self.loaded: str | None = None
         self.found: dict[str, Settings] = {}
+        self.loaded_before: Mapping[str, RunData] = {}
+        self.keep_going = False
 
     def make(self, pending: list[Task]) -> None:
         self.pending = list(pending)
         while self.pending:
             task = self.pending[0]
             self._load(task.dataset)
-            line = self._make(task)
+            try:
+                line = self._make(task)
+            except Exception as error:
+                if not self.keep_going:
+                    raise
+                self._give_up(task, error)
+                continue
             self.results.append(line)
             self.watch.add(task.pair, line["wall_seconds"])
             self.pending.pop(0)
             self._tell(_name(self.recipe, task), 0.0, line)
 
+    def _give_up(self, task: Task, error: Exception) -> None:
+        """Note why a model fails, and leave its other runs out: they would fail too."""
+        words = str(error) if isinstance(error, SgclearnError) else f"{type(error).__name__}: {error}"
+        mark = {"key": task.key, "dataset": task.dataset, "model": task.model.name, "run": task.run}
+        line = {"kind": "failure", **mark, "error": " ".join(words.split())}
+        self.results.append(line)
+        self.pending = [other for other in self.pending if other.key != task.key]
+        self._tell(_name(self.recipe, task), 0.0, line)
+
     def _load(self, dataset: str) -> None:
+        if dataset in self.loaded_before:
+            self.data, self.loaded = self.loaded_before[dataset], dataset
         if self.loaded != dataset:
             self._tell(f"{self.recipe.title_of(dataset)}: reading", 0.0)
             self.data = None  # the last graph may go before the next one comes
@@ -124,7 +153,7 @@ class _Run:
         scores, model = self._fit(task, settings, task.seed, what)
         return {
             "kind": "run",
-            "recipe": self.recipe.id,
+            "recipe": self.recipe.results,
             "dataset": task.dataset,
             "model": task.model.name,
             "run": task.run,
@@ -149,7 +178,7 @@ class _Run:
         with threads_limited(self.selection.threads):
             model = build_model(task.model.model, settings, seed)
             model.fit(problem.seen, lambda done, of: self._tell(what, done / of))
-            return problem.scores(model.predict(problem.seen)), model
+            return problem.scores(model.predict(problem.asked)), model
 
     def _problem(self, seed: int) -> Problem:
         if self.data is None:

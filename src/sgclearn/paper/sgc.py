@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,7 +29,9 @@ class SGCModel(Baseline):
 
     Parameters
     ----------
-    n_hops, normalization, gamma, row_norm, scale, solver, max_iter, learning_rate, fit_intercept, random_state
+    n_hops : int or sequence of int
+        Of several the best on the validation nodes is taken, found together with the weight decay.
+    normalization, gamma, row_norm, scale, solver, max_iter, learning_rate, fit_intercept, random_state
         As in `SGCClassifier`.
     weight_decay : float or "validated"
         "validated" takes the best of the warm-started path of `SGCClassifierCV` on the validation nodes. The time of
@@ -37,7 +40,7 @@ class SGCModel(Baseline):
 
     def __init__(
         self,
-        n_hops: int = 2,
+        n_hops: int | Sequence[int] = 2,
         *,
         weight_decay: float | str = VALIDATED,
         normalization: str = "sym",
@@ -71,9 +74,9 @@ class SGCModel(Baseline):
         with warnings.catch_warnings():
             # Loops in the data stay and I is added on top of them, as in the paper's own runs.
             warnings.filterwarnings("ignore", message=".*self-loops in the data")
-            weight_decay = self._decay(data, X, on_step)
+            chosen = self._chosen(data, X, on_step)
             with self.timed():
-                self.model_ = SGCClassifier(self.n_hops, weight_decay=weight_decay, **self.options)
+                self.model_ = SGCClassifier(**chosen, **self.options)
                 self.model_.fit(X, data.train_labels(), graph=data.graph)
         self.details_ |= {"iterations": int(self.model_.n_iter_), "plan": self.model_.plan_.chosen}
         self.n_parameters_ = int(self.model_.coef_.size)
@@ -81,16 +84,20 @@ class SGCModel(Baseline):
             self.n_parameters_ += int(self.model_.intercept_.size)
         return self
 
-    def _decay(self, data: GraphDataset, X: Any, on_step: OnStep | None) -> float:
-        if not isinstance(self.weight_decay, str):
-            return self.weight_decay
+    def _chosen(self, data: GraphDataset, X: Any, on_step: OnStep | None) -> dict[str, Any]:
+        """Hops and weight decay: as they are given, or the best on the validation nodes."""
+        decay = None if isinstance(self.weight_decay, str) else self.weight_decay
+        if decay is not None and isinstance(self.n_hops, int):
+            return {"n_hops": self.n_hops, "weight_decay": decay}
         began = time.perf_counter()
-        search = SGCClassifierCV(self.n_hops, **self.options)
+        search = SGCClassifierCV(
+            self.n_hops, weight_decay=None if decay is None else (decay,), **self.options
+        )
         labels = data.train_labels(with_val=True)
         search.fit(X, labels, graph=data.graph, validation=data.val, on_step=on_step)
         best: dict[str, Any] = search.best_params_
-        found = float(best["weight_decay"])
-        self.details_ |= {"weight_decay": found, "search_seconds": time.perf_counter() - began}
+        found = {"n_hops": int(best["n_hops"]), "weight_decay": float(best["weight_decay"])}
+        self.details_ |= {**found, "search_seconds": time.perf_counter() - began}
         return found
 
     def predict(self, data: GraphDataset) -> NDArray[np.intp]:

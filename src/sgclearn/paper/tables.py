@@ -11,11 +11,14 @@ Cells = tuple[str, ...]
 
 def score_rows(comparison: Comparison) -> list[Cells]:
     """Mean and standard deviation, measured and published, with the difference and the number of runs."""
+    decimals = published_decimals(comparison)
     return [
         (
             *_names(comparison, row),
             spread(row.mean, row.std, 2),
-            "-" if row.published is None else spread(row.published, row.published_std, 1),
+            elsewhere(comparison, row, "value")
+            if row.published is None
+            else spread(row.published, row.published_std, decimals),
             "-" if row.difference is None else f"{row.difference:+.2f}",
             str(row.n),
             verdict(comparison, row),
@@ -25,6 +28,12 @@ def score_rows(comparison: Comparison) -> list[Cells]:
     ]
 
 
+def published_decimals(comparison: Comparison) -> int:
+    """Decimals of the published figures: one, or two where some have two."""
+    found = [row.published for row in comparison.rows if row.published is not None]
+    return 1 if all(round(value, 1) == value for value in found) else 2
+
+
 def time_rows(comparison: Comparison) -> list[Cells]:
     """Mean training time, and how many times that of the reference model it is, measured and published."""
     return [
@@ -32,13 +41,24 @@ def time_rows(comparison: Comparison) -> list[Cells]:
             *_names(comparison, row),
             duration(row.seconds),
             duration(row.cpu_seconds),
-            "-" if row.published_seconds is None else f"{row.published_seconds:g}",
+            elsewhere(comparison, row, "seconds")
+            if row.published_seconds is None
+            else f"{row.published_seconds:g}",
             "-" if row.ratio is None else times(row.ratio),
             "-" if row.cpu_ratio is None else times(row.cpu_ratio),
             "-" if row.published_ratio is None else times(row.published_ratio),
         )
         for row in comparison.rows
     ]
+
+
+def elsewhere(comparison: Comparison, row: Row, part: str) -> str:
+    """Published figure of another graph, with its name; a dash where there is none."""
+    figure = comparison.recipe.models[row.model].published.get(row.dataset)
+    value = None if figure is None or not figure.on else getattr(figure, part)
+    if figure is None or value is None:
+        return "-"
+    return f"{value:.1f} on {figure.on}" if part == "value" else f"{value:g} on {figure.on}"
 
 
 def _names(comparison: Comparison, row: Row) -> Cells:
@@ -48,11 +68,13 @@ def _names(comparison: Comparison, row: Row) -> Cells:
 
 def verdict(comparison: Comparison, row: Row) -> str:
     """Tolerance of the recipe and whether it is kept; a dash where nothing is judged."""
-    tolerance = comparison.recipe.models[row.model].tolerance
-    if row.passed is None or tolerance is None:
+    entry = comparison.recipe.models[row.model]
+    if row.passed is None or entry.tolerance is None:
         return "-"
-    kind, points = tolerance
-    return f"{'+-' if kind == 'within' else '-'}{points:g} {'kept' if row.passed else 'missed'}"
+    kind, size = entry.tolerance
+    mark = "-" if kind == "below" else "+-"
+    unit = " std" if kind == "std" else ""
+    return f"{mark}{size:g}{unit} {'kept' if row.passed else 'missed'}"
 
 
 def spread(mean: float, std: float | None, decimals: int) -> str:

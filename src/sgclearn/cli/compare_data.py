@@ -1,0 +1,148 @@
+"""Data of `sgc compare`: what `sgc fit` reads, and for every run a split of its own where none is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sgclearn.cli.inputs import EMBEDDED, SPLITS, Problem, read_problem
+from sgclearn.cli.options import DataOptions
+from sgclearn.cli.output import Stages
+from sgclearn.cli.splitting import DEFAULT_HELD_OUT, hold_out
+from sgclearn.datasets import GraphDataset
+from sgclearn.datasets.loading import PER_CLASS, known_dataset
+from sgclearn.datasets.splits import split_per_class
+from sgclearn.errors import InputError
+
+DEFAULT_VALIDATION = 0.2
+OTHER_STREAM = 2**32  # validation labels are drawn apart from test labels
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """A problem with the split of every run.
+
+    Parameters
+    ----------
+    problem : Problem
+    data : GraphDataset or callable
+        As `compare_models` takes it: with one split for all runs, or from the seed of a run to its dataset.
+    splits : str
+        How the nodes are split, in words.
+    """
+
+    problem: Problem
+    data: GraphDataset | Callable[[int], GraphDataset]
+    splits: str
+
+
+def read_compared(data: DataOptions, validation: float | None, stages: Stages) -> Compared:
+    """Read what the options name; the embedded graph if they name nothing."""
+    if data.held_out is not None and not 0 < data.held_out < 1:
+        raise InputError(
+            f"--held-out must be a share above 0 and below 1: got {data.held_out}; models are compared on it."
+        )
+    if validation is not None and not 0 < validation < 1:
+        raise InputError(
+            f"--validation must be a share above 0 and below 1: got {validation}; the usual is 0.2."
+        )
+    problem = read_problem(data, stages)
+    base = _dataset(problem)
+    if data.edges is None:
+        name = EMBEDDED if data.dataset is None else data.dataset
+        return _named(problem, base, name, validation)
+    return _own(problem, base, data, DEFAULT_VALIDATION if validation is None else validation, validation)
+
+
+def _dataset(problem: Problem) -> GraphDataset:
+    """A problem as the models take it: classes are numbers, and no features are the identity."""
+    n_nodes = problem.graph.n_nodes
+    y = np.full(n_nodes, -1)
+    labelled = problem.nodes(*SPLITS)
+    code = {label: k for k, label in enumerate(problem.classes)}
+    y[labelled] = [code[label] for label in problem.y[labelled].tolist()]
+    X = sp.eye_array(n_nodes, format="csr") if problem.X is None else problem.X
+    names = tuple(str(label) for label in problem.classes)
+    train, val, test = map(problem.nodes, SPLITS)
+    return GraphDataset(problem.name, problem.graph, X, y, names, None, train, val, test)
+
+
+def _named(problem: Problem, base: GraphDataset, name: str, validation: float | None) -> Compared:
+    if validation is not None:
+        raise InputError("--validation goes with your own files: got it with a dataset; leave it out.")
+    info = known_dataset(name)
+    if info.per_class is None:
+        return Compared(problem, base, f"the public one in every run: {problem.split_sizes}")
+    n_train, n_val = info.per_class or PER_CLASS
+
+    def draw(seed: int) -> GraphDataset:
+        parts = split_per_class(base.y, n_train, n_val, None, seed, base.class_names)
+        return replace(base, **parts._asdict())
+
+    words = f"drawn anew in every run: {n_train} train and {n_val} val of each class, all others test"
+    return Compared(problem, draw, words)
+
+
+def _own(
+    problem: Problem, base: GraphDataset, data: DataOptions, share: float, given: float | None
+) -> Compared:
+    if problem.is_held_out:
+        held_out = DEFAULT_HELD_OUT if data.held_out is None else data.held_out
+        if held_out + share >= 1:
+            raise InputError(
+                f"--held-out and --validation must leave labels to train on: got {held_out:g} and {share:g}; choose "
+                "shares that add up to less than 1."
+            )
+
+        def draw(seed: int) -> GraphDataset:
+            test = _drawn(base.y, held_out, seed)
+            rest = np.where(test, -1, base.y)
+            return _divided(base, _drawn(rest, share / (1 - held_out), seed + OTHER_STREAM), test)
+
+        shares = f"{_percent(share)} val, {_percent(held_out)} test, the rest train"
+        return Compared(problem, draw, f"drawn anew in every run: of each class {shares}")
+    if len(base.test) == 0:
+        raise InputError(
+            f"{data.labels} must have labels of the split test, on which models are compared: got none; add some, "
+            "or drop the split column."
+        )
+    if len(base.val):
+        if given is not None:
+            raise InputError(
+                f"--validation goes with labels without a val split: got it with {data.labels}, which has one; "
+                "leave it out."
+            )
+        return Compared(problem, base, f"as given, the same in every run: {problem.split_sizes}")
+    is_test = np.isin(np.arange(len(base.y)), base.test)
+    words = f"{len(base.test):,} test as given; val drawn anew in every run, {_percent(share)} of each class in train"
+    return Compared(
+        problem,
+        lambda seed: _divided(base, _drawn(base.train_labels(), share, seed + OTHER_STREAM), is_test),
+        words,
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _drawn(y: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
+    """Whether a node is drawn, of each class the same share."""
+    drawn: NDArray[np.bool_] = hold_out(y, share, seed) == "test"
+    return drawn
+
+
+def _divided(base: GraphDataset, val: NDArray[np.bool_], test: NDArray[np.bool_]) -> GraphDataset:
+    train = (base.y >= 0) & ~val & ~test
+    if not (val.any() and test.any()):
+        raise InputError(
+            f"there must be enough labels of a class to draw validation and test nodes from: got "
+            f"{int((base.y >= 0).sum())} labels of {len(base.class_names)} classes; label about five of each class, "
+            "or raise --validation and --held-out."
+        )
+    return replace(base, train=np.flatnonzero(train), val=np.flatnonzero(val), test=np.flatnonzero(test))

@@ -1,0 +1,128 @@
+"""Scores along an axis, such as the number of hops or of labels: as a table with a column a place, and as lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sgclearn.errors import require
+from sgclearn.paper.comparison import Comparison, Row
+from sgclearn.paper.figure import style_of
+from sgclearn.paper.recipe import METRICS
+
+PANEL = (4.2, 3.6)  # inches
+LEGEND = 2.2  # inches
+LOG_FROM = 20.0  # an axis that spans more than this factor is logarithmic
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A model over the axis: `points` in the order of the axis, each a place and a row; `group` names the model."""
+
+    panel: str
+    group: str
+    title: str
+    points: tuple[tuple[float, Row], ...]
+
+
+def curves_of(comparison: Comparison) -> list[Curve]:
+    """Rows of a comparison as curves; what has the axis among its options is the data, or else the model."""
+    recipe = comparison.recipe
+    if recipe.axis is None:
+        raise ValueError("curves need a recipe with an axis")
+    name = recipe.axis[0]
+    found: dict[tuple[str, str, str], list[tuple[float, Row]]] = {}
+    for row in comparison.rows:
+        options, model = recipe.datasets[row.dataset], recipe.models[row.model]
+        if name in options:
+            panel, place = str(options.get("name", "")).capitalize(), options[name]
+        else:
+            panel, place = recipe.title_of(row.dataset), model.settings_for(row.dataset)[name]
+        found.setdefault((panel, *model.group), []).append((place, row))
+    return [
+        Curve(*names, tuple(sorted(points, key=lambda point: point[0]))) for names, points in found.items()
+    ]
+
+
+def curve_table(comparison: Comparison) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Header and rows: the mean of every curve at every place."""
+    curves = curves_of(comparison)
+    places = sorted({place for curve in curves for place, _ in curve.points})
+    rows = []
+    for curve in curves:
+        means = {place: f"{row.mean:.1f}" for place, row in curve.points}
+        rows.append((curve.panel, curve.title, *(means.get(place, "-") for place in places)))
+    return ("dataset", "model", *(f"{place:g}" for place in places)), tuple(rows)
+
+
+def plot_curves(comparison: Comparison, figure: Any = None) -> Any:
+    """Draw the mean score of every model over the axis, a panel a dataset.
+
+    Bars are one standard deviation over the runs; published figures are open circles.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of a recipe with an `axis`.
+    figure : matplotlib Figure, optional
+        Drawn on; a new one if not given.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    require("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    curves = curves_of(comparison)
+    panels = list(dict.fromkeys(curve.panel for curve in curves))
+    groups = list(dict.fromkeys(curve.group for curve in curves))
+    if figure is None:
+        figure = Figure(figsize=(PANEL[0] * len(panels) + LEGEND, PANEL[1]), layout="constrained")
+    all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for curve in curves:
+        number = groups.index(curve.group)
+        style = style_of(number)
+        _draw(all_axes[panels.index(curve.panel)], curve, style)
+    for axes, panel in zip(all_axes, panels, strict=True):
+        places = sorted({place for curve in curves if curve.panel == panel for place, _ in curve.points})
+        _dress(axes, panel, places, comparison)
+    found: dict[str, Any] = {}
+    for axes in all_axes:
+        handles, labels = axes.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    if any(row.published is not None for row in comparison.rows):
+        found["published"] = all_axes[0].plot([], [], "o", color="#555555", markerfacecolor="none")[0]
+    figure.legend(found.values(), found.keys(), loc="outside right upper", frameon=False, fontsize=9)
+    return figure
+
+
+def _draw(axes: Any, curve: Curve, style: dict[str, Any]) -> None:
+    places = [place for place, _ in curve.points]
+    axes.errorbar(
+        places,
+        [row.mean for _, row in curve.points],
+        yerr=[row.std or 0.0 for _, row in curve.points],
+        markersize=5,
+        linewidth=1.2,
+        elinewidth=0.8,
+        capsize=2 if any(row.std for _, row in curve.points) else 0,
+        label=curve.title,
+        **style,
+    )
+    known = [(place, row.published) for place, row in curve.points if row.published is not None]
+    if known:
+        x, y = zip(*known, strict=True)
+        axes.plot(x, y, "o", color=style["color"], markerfacecolor="none", markersize=9)
+
+
+def _dress(axes: Any, title: str, places: list[float], comparison: Comparison) -> None:
+    recipe = comparison.recipe
+    if places[0] > 0 and places[-1] / places[0] > LOG_FROM:
+        axes.set_xscale("log")
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.minorticks_off()
+    axes.set(title=title, xlabel=recipe.axis[1] if recipe.axis else "", ylabel=METRICS[recipe.metric])
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

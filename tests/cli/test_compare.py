@@ -1,0 +1,242 @@
+"""`sgc compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runs import Files, Sgc, assert_mistake
+
+import sgclearn.paper.runner
+from sgclearn.cli.compare_data import read_compared
+from sgclearn.cli.options import DataOptions
+from sgclearn.cli.output import Stages
+from sgclearn.datasets import GraphDataset
+from sgclearn.errors import SgclearnError
+
+PLAIN = ("--models", "logistic-regression,label-propagation")
+FOLDER = "sgc-compare-edges"
+
+
+def lines_of(path: Path, kind: str = "run") -> list[dict]:
+    found = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in found if line["kind"] == kind]
+
+
+def without_torch(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
+    real = sgclearn.errors.importlib.import_module
+
+    def import_module(name: str, package: str | None = None) -> object:
+        if name.split(".")[0] in modules:
+            raise ModuleNotFoundError(name)
+        return real(name, package)
+
+    monkeypatch.setattr("sgclearn.errors.importlib.import_module", import_module)
+
+
+def test_compare_shows_a_table_and_keeps_every_run(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    result = sgc("compare", *files.options, *PLAIN, "--runs", 2)
+    assert result.code == 0
+    assert "of each class 20 % val, 20 % test, the rest train" in result.out
+    assert "1/6 edges.csv: SGC, run 1 of 2: " in result.err
+    assert result.err.count("\n") == 6
+    table = {line[:19].strip(): line for line in result.out.splitlines() if " +- " in line}
+    assert list(table) == ["SGC", "Logistic regression", "Label propagation"]
+    assert "1x" in table["SGC"].split()
+    assert "SGC chose  " in result.out
+    runs = lines_of(tmp_path / FOLDER / "compare.jsonl")
+    assert [(line["model"], line["seed"]) for line in runs[:4]] == [
+        *[("sgc", 2019), ("logistic-regression", 2019), ("label-propagation", 2019), ("sgc", 2020)]
+    ]
+    again = sgc("compare", *files.options, *PLAIN, "--runs", 2)
+    assert (again.out, again.err) == (result.out, "")
+    assert sgc("compare", *files.options, *PLAIN, "--runs", 0).out == result.out
+    assert len(lines_of(tmp_path / FOLDER / "compare.jsonl")) == 6
+
+
+def test_compare_as_json_and_its_file_say_the_same(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    result = sgc("compare", *files.options, *PLAIN, "--runs", 1, "--out", "here", "--json")
+    assert (result.code, result.err) == (0, "")
+    document = result.document
+    assert document == json.loads((tmp_path / "here/compare.json").read_text(encoding="utf-8"))
+    assert [row["model"] for row in document["rows"]] == ["sgc", "logistic-regression", "label-propagation"]
+    for row in document["rows"]:
+        assert row["n"] == 1
+        assert 0.0 <= row["mean"] <= 100.0
+        assert row["failure"] is None
+    assert document["data"]["nodes"] == 30
+    assert document["prepare"] == "standard"
+    assert document["results"] == "here/compare.jsonl"
+
+
+def test_compare_draws_the_figure_twice_the_same(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    sgc("compare", *files.options, *PLAIN, "--runs", 1)
+    first = [(tmp_path / FOLDER / name).read_bytes() for name in ("compare.png", "compare.svg")]
+    assert first[0].startswith(b"\x89PNG")
+    assert str(tmp_path).encode() not in first[1]
+    result = sgc("compare", *files.options, *PLAIN, "--runs", 1)
+    assert f"{FOLDER}/compare.png, {FOLDER}/compare.svg" in result.out
+    assert [(tmp_path / FOLDER / name).read_bytes() for name in ("compare.png", "compare.svg")] == first
+    assert not list((tmp_path / FOLDER).glob(".*"))  # nothing temporary is left
+
+
+def test_compare_without_extras_says_what_to_install(
+    sgc: Sgc, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_torch(monkeypatch, "torch", "matplotlib")
+    result = sgc("compare", *files.options, "--runs", 1)
+    assert result.code == 0
+    assert "GCN left out: torch is needed for this and is not installed" in result.out
+    assert 'pip install "sgclearn[plot]"' in result.err
+    assert result.err.count("no figure is drawn") == 1
+    assert "Figure" not in result.out
+    refused = sgc("compare", *files.options, "--models", "gcn", "--runs", 1, "--out", "other")
+    assert_mistake(refused, '"sgclearn[baselines]", or leave the models that need it out with --models.')
+    assert not (tmp_path / "other").exists()
+
+
+def test_compare_interrupted_says_what_is_kept(
+    sgc: Sgc, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = sgclearn.paper.runner.build_model
+    built = []
+
+    def build(*arguments: object) -> object:
+        built.append(arguments)
+        if len(built) == 3:
+            raise KeyboardInterrupt
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sgclearn.paper.runner, "build_model", build)
+    result = sgc("compare", *files.options, *PLAIN, "--runs", 2)
+    assert result.code == 130
+    assert f"2 runs kept in {FOLDER}/compare.jsonl; the same command goes on from there." in result.err
+    assert sgc("compare", *files.options, *PLAIN, "--runs", 2).err.splitlines()[0].startswith("3/6 ")
+    assert len(built) == 3 + 4
+
+
+def test_compare_of_other_data_needs_force(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    few = ("--models", "label-propagation", "--runs", 1, "--out", "here")
+    assert sgc("compare", *files.options, *few).code == 0
+    changed = files.features.read_text().replace("Bern", "Basel")
+    files.features.write_text(changed + "zz,1,1,Graz\n")
+    assert_mistake(
+        sgc("compare", *files.options, *few),
+        "here/compare.jsonl must have runs on the data and splits of edges.csv",
+        "or begin anew with --force.",
+    )
+    assert sgc("compare", *files.options, *few, "--force").code == 0
+    (data,) = lines_of(tmp_path / "here/compare.jsonl", "data")
+    assert data["name"] == "edges.csv"
+    assert len(lines_of(tmp_path / "here/compare.jsonl")) == 2
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").write_text("do not touch")
+    refused = sgc("compare", *files.options, "--out", "mine", "--force")
+    assert_mistake(refused, "with files in it and no compare.jsonl; choose another.")
+
+
+def test_compare_directed_weighted_edges_without_features(sgc: Sgc, files: Files) -> None:
+    rows = files.edges.read_text().splitlines()
+    weighted = [f"{row},{1 + k % 3}" for k, row in enumerate(rows[1:])]
+    files.edges.write_text("\n".join([rows[0] + ",weight", *weighted]) + "\n")
+    options = ("--edges", files.edges, "--labels", files.labels, "--directed")
+    result = sgc("compare", *options, *PLAIN, "--runs", 1)
+    assert result.code == 0
+    assert "No result  Logistic regression: it reads the features of a node alone" in result.out
+    assert "Features" not in result.out
+
+
+def test_compare_says_which_model_failed_and_why(sgc: Sgc, files: Files) -> None:
+    pytest.importorskip("torch")
+    rows = files.edges.read_text().splitlines()
+    files.edges.write_text("\n".join([rows[0] + ",weight", *(f"{row},2" for row in rows[1:])]) + "\n")
+    result = sgc("compare", *files.options, "--directed", "--models", "lnet,agnn", "--runs", 2)
+    assert result.code == 0
+    assert "No result  LNet takes an undirected graph: got a directed one" in result.out
+    assert "--undirected" in result.out
+    assert "Note       AGNN: edges are read without their weights." in result.out
+    assert "LNet, run 1 of 2: failed" in result.err
+    assert "AGNN, run 2 of 2: " in result.err
+
+
+def test_compare_named_dataset(sgc: Sgc, data_dir: Path) -> None:
+    result = sgc("compare", "cora", "--data-dir", data_dir, *PLAIN, "--runs", 1, "--n-hops", 2, "--json")
+    assert result.document["split"].startswith("the public one in every run: 140 train")
+    means = {row["model"]: row["mean"] for row in result.document["rows"]}
+    assert means["sgc"] > 80.0
+    assert 55.0 < means["logistic-regression"] < 65.0
+    assert result.document["results"] == "sgc-compare-cora/compare.jsonl"
+
+
+def drawn_by(options: DataOptions, validation: float | None = None) -> list[GraphDataset]:
+    compared = read_compared(options, validation, Stages(None))
+    data = compared.data
+    return [data] if isinstance(data, GraphDataset) else [data(seed) for seed in (50, 51)]
+
+
+def test_splits_without_a_column_are_stratified_and_new_in_every_run(files: Files) -> None:
+    options = DataOptions(edges=files.edges, labels=files.labels, held_out=0.3)
+    first, second = drawn_by(options, 0.2)
+    assert first.split_sizes == (10, 4, 6)
+    for part in (first.train, first.val, first.test):
+        assert np.bincount(first.y[part]).tolist() == [len(part) // 2] * 2
+    assert not np.array_equal(first.test, second.test)
+    again = read_compared(options, 0.2, Stages(None)).data(50)  # type: ignore[operator]
+    np.testing.assert_array_equal(again.val, first.val)
+
+
+def test_split_column_with_all_three_is_kept(files: Files) -> None:
+    with_split(files, ("train", "train", "val", "test"))
+    (data,) = drawn_by(DataOptions(edges=files.edges, labels=files.labels))
+    assert data.split_sizes == (10, 5, 5)
+
+
+def test_split_column_without_val_draws_it_from_train(files: Files) -> None:
+    with_split(files, ("train", "train", "train", "test"))
+    first, second = drawn_by(DataOptions(edges=files.edges, labels=files.labels))
+    np.testing.assert_array_equal(first.test, second.test)
+    assert first.split_sizes == (12, 3, 5)  # of 7 and 8 in train
+    assert not np.array_equal(first.val, second.val)
+
+
+def with_split(files: Files, turns: tuple[str, ...]) -> None:
+    rows = files.labels.read_text().splitlines()
+    pairs = [",".join(row.split(",")[:2]) for row in rows[1:]]
+    named = [f"{pair},{turns[k % len(turns)]}" for k, pair in enumerate(pairs)]
+    files.labels.write_text("\n".join(["id,label,split", *named]) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--models", "gnc"), "got 'gnc'; choose among them"),
+        (("--runs", "-1"), "runs must be >= 0"),
+        (("--threads", "0"), "threads must be >= 1: got 0"),
+        (("--n-hops", "3-1"), "--n-hops must go from few to many"),
+        (("--held-out", "0"), "--held-out must be a share above 0 and below 1: got 0.0"),
+        (("--validation", "1.5"), "--validation must be a share above 0 and below 1: got 1.5"),
+        (("--held-out", "0.5", "--validation", "0.5"), "must leave labels to train on: got 0.5 and 0.5"),
+        (("--validation", "0.01", "--held-out", "0.01"), "enough labels of a class"),
+        (("--out", "labels.csv"), "--out must name a folder: got the file labels.csv"),
+        (("--prepare", "rows"), "'rows' is not one of 'auto', 'none'"),
+        (("cora",), "--edges goes with your own files"),
+        (("cora", "--dataset", "debian"), "must be named once: got cora and --dataset"),
+    ],
+)
+def test_compare_refuses_bad_input_in_one_sentence(
+    sgc: Sgc, files: Files, arguments: tuple[str, ...], words: str
+) -> None:
+    assert_mistake(sgc("compare", *files.options, *arguments), words)
+
+
+def test_compare_refuses_splits_it_cannot_use(sgc: Sgc, files: Files) -> None:
+    with_split(files, ("train", "val"))
+    assert_mistake(sgc("compare", *files.options), "must have labels of the split test")
+    with_split(files, ("train", "val", "test"))
+    assert_mistake(sgc("compare", *files.options, "--validation", "0.3"), "which has one; leave it out")
+    assert_mistake(sgc("compare", "--validation", "0.3"), "--validation goes with your own files")
+    with pytest.raises(SgclearnError):
+        read_compared(DataOptions(dataset="nothing"), None, Stages(None))
