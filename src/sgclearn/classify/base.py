@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # The lowest training loss at which labelled nodes count as separated, where no weight decay bounds the weights.
 _SEPARATED_LOSS = 1e-5
+_SHORT_ROW = 16
 
 
 class BaseSGC(BaseEstimator):  # type: ignore[misc]
@@ -206,7 +207,9 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             and not design.is_sparse
             and is_everyone(rows, features.n_nodes)
         ):
-            return add_to_columns(design.matmul(fit.Theta), fit.b)  # propagated already
+            # Propagated already, and multiplied in the type of the features as everywhere.
+            logits = np.asarray(design.Z @ fit.Theta.astype(design.dtype, copy=False), dtype=np.float64)
+            return add_to_columns(logits, fit.b)
         return self._logits_of(features, operator)
 
     def _warn_about_the_fit(self, settings: SolverSettings, weight_decay: float) -> None:
@@ -262,7 +265,10 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
 
 
 def add_to_columns(logits: Array, b: Array) -> Array:
-    """`logits + b`, in place; a column at a time, since numpy works along rows, which are short."""
+    """`logits + b`, in place; a column at a time where rows are short, since numpy works along them."""
+    if len(b) > _SHORT_ROW:
+        logits += b
+        return logits
     for column, value in enumerate(b):
         logits[:, column] += value
     return logits

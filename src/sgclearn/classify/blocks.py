@@ -32,12 +32,14 @@ def normal_product(design: Design, V: Array, middle: Middle, *, exact: bool = Tr
         G = middle(_WHOLE, design.matmul(V))
         return design.rmatmul(G), G.sum(axis=0)
     narrow = V if exact else V.astype(design.dtype, copy=False)
+    is_zero = not V.any()  # as at the start: half of the work is known
 
     def product(parts: list[slice]) -> tuple[Array, Array]:
         pulled, sums = np.zeros((design.shape[1], V.shape[1])), np.zeros(V.shape[1])
         for part in parts:
             block = design.Z[part].astype(narrow.dtype, copy=False)
-            G = middle(part, block @ narrow)
+            Q = np.zeros((len(block), V.shape[1]), narrow.dtype) if is_zero else block @ narrow
+            G = middle(part, Q)
             pulled += block.T @ G
             sums += G.sum(axis=0, dtype=np.float64)
         return pulled, sums

@@ -22,7 +22,9 @@ from sgclearn.classify.scaling import unscaled
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
-_SAMPLES_A_COLUMN = 8  # a spread is an average: so many samples for every column tell it well enough
+# A spread is an average: so many samples for every column tell it well enough, and more do it better where there are
+# so many samples that a product with all of them costs more.
+_SAMPLES_A_COLUMN, _MORE_SAMPLES, _SHARE_OF_SAMPLES = 8, 32, 8
 _ALWAYS_SMALL = 64  # eigenvectors of so few columns cost less than a few products with any design
 _PROBES = 24
 _FLAT = 1e-12  # eigenvalues of K below this share of the largest are rounding
@@ -64,7 +66,8 @@ def measure_spread(objective: Objective) -> Spread:
     joined = objective.intercept and float(objective.decay[-1, 0]) == float(objective.decay[0, 0])
     size = n_columns + joined
     if _basis_pays(design, size, objective.shape[1]):
-        stride = max(1, n_samples // (_SAMPLES_A_COLUMN * size))
+        many = min(_MORE_SAMPLES * size, n_samples // _SHARE_OF_SAMPLES)
+        stride = max(1, n_samples // max(_SAMPLES_A_COLUMN * size, many))
         rows = design.rows(np.arange(0, n_samples, stride))
         if joined:
             rows = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)

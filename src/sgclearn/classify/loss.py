@@ -25,6 +25,7 @@ all work on float32 samples in float32, sums over blocks excepted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,6 +39,7 @@ from sgclearn.propagation.design import Design, ExplicitDesign
 Array = NDArray[np.float64]
 _WHOLE = slice(None)
 _FEW_PARAMETERS = 100
+_FEW_SAMPLES, _PAYING_STRIDE = 4096, 8
 
 
 class Link(Protocol):
@@ -200,6 +202,26 @@ class Objective:
         # Few enough parameters for a Newton step by elimination, and none without curvature.
         few = self.shape[0] * self.shape[1] <= _FEW_PARAMETERS and weight_decay > 0
         self.is_tiny = self._small is not None and few
+
+    @cached_property
+    def sampled(self) -> Objective | None:
+        """The objective over an even choice of its samples; None where they are not so many that it pays."""
+        stride = self.design.shape[0] // _FEW_SAMPLES
+        base = unscaled(self.design)
+        if stride < _PAYING_STRIDE or not isinstance(base, ExplicitDesign) or base.is_sparse:
+            return None
+        chosen = np.arange(0, self.design.shape[0], stride)
+        part = Objective(
+            self.design.subset(chosen),
+            self.Y[chosen],
+            self.weights[chosen, 0],
+            self.link,
+            float(self.decay[0, 0]),
+            self.intercept,
+            rough=self.is_rough,
+        )
+        part.decay = self.decay
+        return part
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array, NDArray[Any]]:
         """`f`, its gradient (d + 1, C), and P (m, C), which the Hessian product needs."""

@@ -13,7 +13,7 @@ from sgclearn.bench.process import Contender
 QUICK_SHAPE = {"n_nodes": 4000, "n_features": 48, "n_classes": 7}
 # Where the authors stop after 40 iterations without any decay, sgclearn stops at a gradient: at one that gives the
 # same validation accuracy, which is what is compared. Both training losses are in the figures.
-MODEL: dict[str, Any] = {"weight_decay": 1e-6, "tol": 3e-2}
+MODEL: dict[str, Any] = {"weight_decay": 1e-6, "tol": 5e-2}
 # The second half: the same rows and the same objective for everyone, and the loss that they must reach.
 TRAINING_DECAY, TRAINING_TOL, SLACK, MAX_ITER = 1e-5, 3e-3, 1e-3, 1000
 HIGHEST_PLAIN, HIGHEST_SGC = 0.75, 0.97

@@ -8,6 +8,7 @@ accuracy is not computed in between, and Adam is torch's fused one.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from typing import Any
@@ -184,8 +185,13 @@ def lbfgs_training(problem: Problem) -> Run:
         layer = torch.nn.Linear(X.shape[1], n_classes)
         torch.nn.init.zeros_(layer.weight)
         torch.nn.init.zeros_(layer.bias)
-        optimizer = torch.optim.LBFGS(layer.parameters(), max_iter=1, line_search_fn="strong_wolfe")
-        evaluations = iterations = 0
+        # One call, so that no evaluation is made twice, and only the loss ends it.
+        optimizer = torch.optim.LBFGS(
+            *(layer.parameters(), 1, settings["max_iter"]),
+            tolerance_change=0.0,
+            line_search_fn="strong_wolfe",
+        )
+        evaluations = 0
 
         def closure() -> Any:
             nonlocal evaluations
@@ -193,13 +199,14 @@ def lbfgs_training(problem: Problem) -> Run:
             optimizer.zero_grad()
             loss = torch.nn.functional.cross_entropy(layer(X), y)
             loss = loss + settings["weight_decay"] / 2 * (layer.weight**2).sum()
+            if float(loss.detach()) <= settings["loss"]:
+                raise StopIteration
             loss.backward()
             return loss
 
-        for iterations in range(1, settings["max_iter"] + 1):  # noqa: B007 - told below
-            if float(optimizer.step(closure)) <= settings["loss"]:  # the loss before the step
-                break
-        figures = {"iterations": float(iterations), "evaluations": float(evaluations)}
+        with contextlib.suppress(StopIteration):
+            optimizer.step(closure)
+        figures = {"evaluations": float(evaluations)}
         weight, bias = (part.detach().numpy() for part in (layer.weight, layer.bias))
         return Answer({"coef": weight.T.copy(), "intercept": bias.copy()}, figures)
 

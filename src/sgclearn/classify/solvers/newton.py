@@ -66,7 +66,8 @@ def newton(
             step = _elimination(objective, point)
         else:
             step = _conjugate_gradients(objective, spread, point, enough)
-        candidate = _search(objective, point, step)
+        length = _first_length(objective, point, step) if step_number == 0 else 1.0
+        candidate = _search(objective, point, step, length)
         if candidate is None:
             return point, step_number
         point = candidate
@@ -74,9 +75,9 @@ def newton(
     return point, max_iter
 
 
-def _search(objective: Objective, point: Point, step: Array) -> Point | None:
+def _search(objective: Objective, point: Point, step: Array, length: float = 1.0) -> Point | None:
     """The first point along the step that is low enough, or None where rounding hides any descent."""
-    slope, length = float(np.vdot(point.gradient, step)), 1.0
+    slope = float(np.vdot(point.gradient, step))
     while length > _SHORTEST:
         candidate = evaluate(objective, point.W + length * step)
         rise = candidate.value - point.value
@@ -89,6 +90,13 @@ def _search(objective: Objective, point: Point, step: Array) -> Point | None:
         parabola = -0.5 * slope * length / max(rise - slope * length, -slope * length * 1e-3)
         length *= min(max(parabola, 0.1), 0.5)
     return None
+
+
+def _first_length(objective: Objective, point: Point, step: Array) -> float:
+    """How far to try the first step, which may be too long by far: as far as is right for a few of many samples."""
+    few = objective.sampled
+    found = None if few is None else _search(few, evaluate(few, point.W), step)
+    return 1.0 if found is None else float(np.vdot(found.W - point.W, step) / np.vdot(step, step))
 
 
 def _elimination(objective: Objective, point: Point) -> Array:
