@@ -21,7 +21,13 @@ extensions = [
     "command_help",
 ]
 nitpicky = False
-exclude_patterns = ["_build", "_templates", "defaults-table.rst", "label-amounts-table.rst", "benchmarks-table.rst"]
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "defaults-table.rst",
+    "label-amounts-table.rst",
+    "benchmarks-table.rst",
+]
 templates_path = ["_templates"]
 default_role = "code"
 
