@@ -179,7 +179,8 @@ def test_figure_draws_every_row_and_the_published_figures(recipe, lines):
 
     figure = plot_comparison(compare(recipe, lines))
     scores, times = figure.axes
-    assert [text.get_text() for text in scores.get_legend().get_texts()] == ["Fast", "Slow", "published"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["Fast", "Slow", "published"]
     drawn = [value for drawing in times.lines for value in drawing.get_ydata()]
     assert sorted(drawn) == [2.0, 7.0, 100.0]
     assert times.get_yscale() == "log"
