@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from sgclearn import Graph, GraphDataset
 from sgclearn.baselines import GraphSAGE, UnsupervisedSAGE
+from sgclearn.baselines.features import Features
 from sgclearn.baselines.neighbours import draw_block, draw_blocks
 from sgclearn.baselines.sage_features import RowFeatures
 from sgclearn.baselines.unsupervised import walk_pairs
@@ -90,7 +91,10 @@ def test_row_features_give_the_dense_product(form, data, torch):
         X = dense = standardized(dense)
     features = RowFeatures(X)
     assert sp.issparse(features.X) is (form != "dense")
-    W, b = torch.randn(3, D, requires_grad=True), torch.randn(3)
+    layer = torch.nn.Linear(D, 3)
+    W, b = layer.weight, layer.bias
+    every_node = Features(X).linear(layer)
+    assert torch.allclose(every_node, torch.from_numpy(dense) @ W.t() + b, atol=1e-5)
     block = draw_block(data.graph, np.arange(40), 4, rng)
     P = block.mean()
     both = torch.cat([features.linear(block.sources, W, b), features.mean(P, block.sources, W, b)])

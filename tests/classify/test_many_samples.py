@@ -1,14 +1,18 @@
 """Fits over many samples: shared by threads, begun on a few of them, and in float32 where that is exact enough."""
 
-from contextlib import contextmanager
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from sgclearn import SGCClassifier
 from sgclearn.classify import blocks
 from sgclearn.classify.loss import Objective, Softmax
 from sgclearn.classify.solvers import newton
+from sgclearn.classify.threads import mapping
 from sgclearn.propagation.design import ExplicitDesign
 
 N_SAMPLES, N_COLUMNS, N_CLASSES = 40_000, 30, 4
@@ -28,8 +32,9 @@ def objective(samples, **options):
     return Objective(ExplicitDesign(X), Y, np.ones(len(X)), Softmax, 1e-3, **options)
 
 
-def test_first_length_from_a_few_samples_leaves_the_optimum_where_it_is(samples, monkeypatch):
-    X, y = samples
+@pytest.mark.parametrize("n_columns", [N_COLUMNS, 5], ids=["blocks", "few columns"])
+def test_first_length_from_a_few_samples_leaves_the_optimum_where_it_is(samples, n_columns, monkeypatch):
+    X, y = samples[0][:, :n_columns], samples[1]
     assert objective(samples).sampled.design.shape[0] < N_SAMPLES / 8
     quick = SGCClassifier(0, weight_decay=1e-3, tol=1e-8).fit(X, y)
     monkeypatch.setattr(newton, "_first_length", lambda objective, point, step: 1.0)
@@ -62,18 +67,36 @@ def test_gradient_of_a_loose_fit_is_as_small_as_it_says(samples):
     assert ratio <= 1e-2
 
 
-def test_threads_share_blocks_to_the_same_sums(samples, monkeypatch):
+def test_threads_share_blocks_to_the_same_bits(samples, monkeypatch):
     design = ExplicitDesign(samples[0])
     design._block_rows = 500  # many blocks, so that several threads have something to do
     V = np.random.default_rng(5).normal(size=(N_COLUMNS, N_CLASSES))
-    monkeypatch.setattr("sgclearn.classify.threads._WORTH_THREADS", 0.0)
-    threaded = blocks.normal_product(design, V, lambda part, Q: np.tanh(Q))
+    workers = set()
+
+    def middle(part, Q):
+        workers.add(threading.get_ident())
+        return np.tanh(Q)
 
     @contextmanager
-    def one_by_one(multiply_adds):
-        yield map
+    def three_at_a_time(multiply_adds):
+        with ThreadPoolExecutor(3) as pool:
+            yield pool.map
 
-    monkeypatch.setattr(blocks, "mapping", one_by_one)
-    alone = blocks.normal_product(design, V, lambda part, Q: np.tanh(Q))
-    for ours, theirs in zip(threaded, alone, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    monkeypatch.setattr(blocks, "mapping", lambda multiply_adds: nullcontext(map))
+    alone = blocks.normal_product(design, V, middle)
+    assert workers == {threading.get_ident()}
+    monkeypatch.setattr(blocks, "mapping", three_at_a_time)
+    shared = blocks.normal_product(design, V, middle)
+    assert len(workers) > 1
+    for ours, theirs in zip(shared, alone, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_blocks_are_shared_by_as_many_threads_as_blas_has():
+    with threadpool_limits(2, "blas"):
+        with mapping(1e12) as shared:
+            assert shared is not map
+        with mapping(1e3) as small:
+            assert small is map
+    with threadpool_limits(1, "blas"), mapping(1e12) as alone:
+        assert alone is map

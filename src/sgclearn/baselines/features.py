@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sgclearn.baselines.sparse_torch import SparseProduct
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import require
 
 EXTRA = "baselines"  # brings torch and torch_geometric
+SPARSE_BELOW = 0.1  # share of entries that are stored
 
 
 def normalized_features(data: GraphDataset, row_norm: str | None) -> Any:
@@ -26,6 +28,23 @@ def normalized_features(data: GraphDataset, row_norm: str | None) -> Any:
     return np.ascontiguousarray(X, dtype=np.float32)
 
 
+def sparse_and_row(X: Any) -> tuple[Any, NDArray[np.float32] | None]:
+    """X (n, d) as sparse rows plus one row that is added to each, if it is that; else X itself and None.
+
+    Counts of words that were standardised fill a dense matrix, but most entries of a column are the same number, that
+    of a zero: a product with the two parts takes a hundredth of the time.
+    """
+    if sp.issparse(X):
+        return X, None
+    row = X.min(axis=0)
+    others = np.not_equal(X, row)
+    if np.count_nonzero(others) > SPARSE_BELOW * X.size:
+        return X, None
+    rows, columns = np.nonzero(others)
+    values = X[rows, columns] - row[columns]
+    return sp.csr_array((values, (rows, columns)), shape=X.shape), row
+
+
 class Features:
     """`X W + b` for fixed features X (n, d), dense or sparse.
 
@@ -36,20 +55,25 @@ class Features:
     Notes
     -----
     Words of a document are few: a product over the stored entries, and dropout of those alone (a zero that is dropped
-    stays zero), takes a tenth of the time of the dense one on Cora.
+    stays zero), takes a tenth of the time of the dense one on Cora. Standardised counts are kept as `sparse_and_row`
+    says for products without dropout, which would drop entries of the row one by one.
     """
 
     def __init__(self, X: Any) -> None:
         torch = require("torch", EXTRA)
         self.shape = X.shape
-        self._product = SparseProduct(X) if sp.issparse(X) else None
         self._dense = None if sp.issparse(X) else torch.from_numpy(X)
+        stored, row = sparse_and_row(X)
+        self._product = SparseProduct(stored) if sp.issparse(stored) else None
+        self._row = None if row is None else torch.from_numpy(row)
 
     def linear(self, layer: Any, dropout: float = 0.0) -> Any:
         """Output (n, c) of a `torch.nn.Linear`; a share `dropout` of the entries of X is left out at random."""
         functional = require("torch", EXTRA).nn.functional
-        if self._product is None:
+        if self._product is None or (dropout and self._row is not None):
             return functional.linear(functional.dropout(self._dense, dropout), layer.weight, layer.bias)
         product = self._product.dropped(dropout) if dropout else self._product
         result = product(layer.weight.t())
+        if self._row is not None:
+            result = result + layer.weight @ self._row
         return result if layer.bias is None else result + layer.bias

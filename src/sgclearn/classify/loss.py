@@ -211,17 +211,16 @@ class Objective:
         if stride < _PAYING_STRIDE or not isinstance(base, ExplicitDesign) or base.is_sparse:
             return None
         chosen = np.arange(0, self.design.shape[0], stride)
-        part = Objective(
+        return Objective(
             self.design.subset(chosen),
             self.Y[chosen],
             self.weights[chosen, 0],
             self.link,
             float(self.decay[0, 0]),
             self.intercept,
+            penalize_intercept=float(self.decay[-1, 0]) > 0,
             rough=self.is_rough,
         )
-        part.decay = self.decay
-        return part
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array, NDArray[Any]]:
         """`f`, its gradient (d + 1, C), and P (m, C), which the Hessian product needs."""

@@ -61,6 +61,8 @@ def _run(bench: Bench) -> Outcome:
     gap = None
     if ours is not None and recipe is not None:
         gap = 100 * (ours.figures["val_accuracy"] - recipe.figures["val_accuracy"])
+        for name, found in (("ours", ours), ("the recipe's", recipe)):
+            whole.figures[f"training loss, {name}"] = found.figures["training_loss"]
     bars = [
         Bar("times as fast as the authors' recipe", whole.ratio(), 5),
         Bar("validation accuracy above the recipe's, in points", gap, -0.1),
@@ -111,6 +113,8 @@ INDUCTIVE = Case(
     "d",
     "Inductive, at Reddit's shape",
     "Propagation over the subgraph of the training nodes, training, and prediction of every node on the whole graph. "
-    "Both graphs are given. The recipe is the authors' for Reddit: L-BFGS, two steps of at most 20 iterations.",
+    "Both graphs are given. The recipe is the authors' for Reddit: L-BFGS, two steps of at most 20 iterations. "
+    f"sgclearn stops at {MODEL['tol']:g} of the gradient at zero, enough for the recipe's validation accuracy, not "
+    "for its training loss.",
     _run,
 )
