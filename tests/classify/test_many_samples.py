@@ -10,8 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from sgclearn import SGCClassifier
 from sgclearn.classify import blocks
+from sgclearn.classify.curvature import measure_spread
 from sgclearn.classify.loss import Objective, Softmax
-from sgclearn.classify.solvers import newton
+from sgclearn.classify.solvers import minimize_lbfgs, newton
 from sgclearn.classify.threads import mapping
 from sgclearn.propagation.design import ExplicitDesign
 
@@ -37,7 +38,7 @@ def test_first_length_from_a_few_samples_leaves_the_optimum_where_it_is(samples,
     X, y = samples[0][:, :n_columns], samples[1]
     assert objective(samples).sampled.design.shape[0] < N_SAMPLES / 8
     quick = SGCClassifier(0, weight_decay=1e-3, tol=1e-8).fit(X, y)
-    monkeypatch.setattr(newton, "_first_length", lambda objective, point, step: 1.0)
+    monkeypatch.setattr(newton, "first_length", lambda objective, point, step: 1.0)
     plain = SGCClassifier(0, weight_decay=1e-3, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(quick.coef_, plain.coef_, atol=1e-6)
 
@@ -65,6 +66,39 @@ def test_gradient_of_a_loose_fit_is_as_small_as_it_says(samples):
     ratio = np.linalg.norm(exact.value_and_gradient(W)[1]) / at_zero
     assert ratio == pytest.approx(model.gradient_ratio_, rel=1e-2)
     assert ratio <= 1e-2
+
+
+class Counted(Objective):
+    """Counts products with the samples."""
+
+    products = 0
+
+    def value_and_gradient(self, W):
+        self.products += 1
+        return super().value_and_gradient(W)
+
+    def hessian(self, P):
+        product = super().hessian(P)
+
+        def counted(U):
+            self.products += 1
+            return product(U)
+
+        return counted
+
+
+def test_samples_that_bend_little_are_read_less_often_than_by_newton_steps_alone(samples):
+    X, y = samples
+    X = X * np.logspace(0, 1.5, N_COLUMNS, dtype=X.dtype)  # far, so that most classes soon are certain
+    Y = np.eye(N_CLASSES)[y]
+    alone, mixed = (Counted(ExplicitDesign(X), Y, np.ones(len(X)), Softmax, 1e-8) for _ in range(2))
+    spread = measure_spread(alone)
+    start = newton.evaluate(alone, np.zeros(alone.shape))
+    end, _ = newton.newton(alone, start, 1e-3 * start.norm, spread, 50, lambda done: None)
+    found = minimize_lbfgs(mixed, tol=1e-3, newton_first=True, spread=spread)
+    assert end.norm <= 1e-3 * start.norm
+    assert found.converged
+    assert mixed.products < 0.8 * alone.products
 
 
 def test_threads_share_blocks_to_the_same_bits(samples, monkeypatch):

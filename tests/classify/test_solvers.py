@@ -12,7 +12,7 @@ from sgclearn.classify.loss import Objective, Sigmoid, Softmax
 from sgclearn.classify.rowspace import row_space
 from sgclearn.classify.scaling import ScaledDesign, fit_scaling
 from sgclearn.classify.solvers import minimize_adam, minimize_lbfgs, minimize_sgd, torch_linear_start
-from sgclearn.classify.solvers.newton import _search, evaluate
+from sgclearn.classify.solvers.newton import evaluate, search
 from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError
 from sgclearn.propagation.design import ExplicitDesign
@@ -271,7 +271,7 @@ class Flattening:
 def test_newton_shortens_a_step_that_keeps_little_of_its_promise_even_where_it_ends_flat() -> None:
     # Samples of many columns: a full first step would end where every class is certain and nothing bends any more.
     start = evaluate(Flattening(), np.zeros((1, 1)))
-    end = _search(Flattening(), start, np.ones((1, 1)))
+    end = search(Flattening(), start, np.ones((1, 1)))
     assert 0.05 < end.W[0, 0] < 0.3
 
 

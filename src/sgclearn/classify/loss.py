@@ -203,6 +203,11 @@ class Objective:
         few = self.shape[0] * self.shape[1] <= _FEW_PARAMETERS and weight_decay > 0
         self.is_tiny = self._small is not None and few
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the samples are a matrix in memory without a bias beside it, as `rowspace` makes them."""
+        return self._small is not None
+
     @cached_property
     def sampled(self) -> Objective | None:
         """The objective over an even choice of its samples; None where they are not so many that it pays."""

@@ -66,8 +66,8 @@ def newton(
             step = _elimination(objective, point)
         else:
             step = _conjugate_gradients(objective, spread, point, enough)
-        length = _first_length(objective, point, step) if step_number == 0 else 1.0
-        candidate = _search(objective, point, step, length)
+        length = first_length(objective, point, step) if step_number == 0 else 1.0
+        candidate = search(objective, point, step, length)
         if candidate is None:
             return point, step_number
         point = candidate
@@ -75,7 +75,7 @@ def newton(
     return point, max_iter
 
 
-def _search(objective: Objective, point: Point, step: Array, length: float = 1.0) -> Point | None:
+def search(objective: Objective, point: Point, step: Array, length: float = 1.0) -> Point | None:
     """The first point along the step that is low enough, or None where rounding hides any descent."""
     slope = float(np.vdot(point.gradient, step))
     while length > _SHORTEST:
@@ -92,10 +92,10 @@ def _search(objective: Objective, point: Point, step: Array, length: float = 1.0
     return None
 
 
-def _first_length(objective: Objective, point: Point, step: Array) -> float:
+def first_length(objective: Objective, point: Point, step: Array) -> float:
     """How far to try the first step, which may be too long by far: as far as is right for a few of many samples."""
     few = objective.sampled
-    found = None if few is None else _search(few, evaluate(few, point.W), step)
+    found = None if few is None else search(few, evaluate(few, point.W), step)
     return 1.0 if found is None else float(np.vdot(found.W - point.W, step) / np.vdot(step, step))
 
 
