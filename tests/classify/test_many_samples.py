@@ -1,6 +1,7 @@
 """Fits over many samples: shared by threads, begun on a few of them, and in float32 where that is exact enough."""
 
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 
@@ -134,3 +135,15 @@ def test_blocks_are_shared_by_as_many_threads_as_blas_has():
             assert small is map
     with threadpool_limits(1, "blas"), mapping(1e12) as alone:
         assert alone is map
+
+
+def test_features_of_all_nodes_are_neither_copied_nor_changed():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(N_SAMPLES, 400)).astype(np.float32)
+    y, before = rng.integers(0, 2, N_SAMPLES), X[::100].copy()
+    tracemalloc.start()
+    SGCClassifier(0, weight_decay=1e-3, tol=1e-2).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.9 * X.nbytes
+    np.testing.assert_array_equal(X[::100], before)

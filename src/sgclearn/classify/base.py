@@ -170,7 +170,8 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 "class_weight leaves no labelled node: got zero for every class; give one of them a weight."
             )
-        rows, Y, sample_weight = rows[counted], Y[counted], sample_weight[counted]
+        if not counted.all():
+            rows, Y, sample_weight = rows[counted], Y[counted], sample_weight[counted]
         self.plan_ = make_plan(
             operator,
             features,

@@ -72,7 +72,8 @@ def measure_spread(objective: Objective) -> Spread:
         if joined:
             rows = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
         chosen = weights[::stride]
-        values, basis = np.linalg.eigh((rows.T * (chosen / chosen.sum())) @ rows)
+        rows *= np.sqrt(chosen / chosen.sum())[:, None]
+        values, basis = np.linalg.eigh(rows.T @ rows)
         squares = np.maximum(values, 0.0)
     else:
         squares, basis = _column_squares(design, weights), None

@@ -56,7 +56,7 @@ def propagated_rows(
     """
     sums = [_Sum(entry, coefficients_of(entry)) for entry in wanted]
     if operator is None:
-        rows_of_x = features.take(rows)
+        rows_of_x = features.take(None if is_everyone(rows, features.n_nodes) else rows)
         for total in sums:
             yield total.entry, _times(float(total.coefficients.sum()), rows_of_x)
         return
