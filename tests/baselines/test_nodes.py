@@ -246,7 +246,22 @@ def test_label_propagation_is_the_harmonic_function():
     graph = Graph.from_edges(path, n_nodes=7)
     y = np.array([0, 0, 0, 1, 1, 1, 0])
     data = GraphDataset("path", graph, np.ones((7, 1)), y, ("a", "b"), None, [0, 5], [], [1, 2, 3, 4])
-    model = LabelPropagation(tol=1e-9).fit(data)
+    model = LabelPropagation(tol=1e-9, class_mass=False).fit(data)
     assert model.scores_[:6, 0] == pytest.approx(np.linspace(1.0, 0.0, 6), abs=1e-6)
     assert model.scores_[6] == pytest.approx([0.5, 0.5])
     assert list(model.predict(data)[:6]) == list(y[:6])
+
+
+def test_label_propagation_gives_every_class_its_share_of_the_mass():
+    """A star around a label of one class, with the other at the end of a path: every node would be of the first."""
+    star, path = [(0, k) for k in range(1, 12)], [(11, 12), (12, 13)]
+    graph = Graph.from_edges(star + path, n_nodes=14)
+    y = np.array([0] * 12 + [1] * 2)
+    data = GraphDataset("star", graph, np.ones((14, 1)), y, ("a", "b"), None, [0, 13], [], [1])
+    plain = LabelPropagation(tol=1e-9, class_mass=False).fit(data).scores_
+    scaled = LabelPropagation(tol=1e-9).fit(data)
+    free = np.arange(1, 13)
+    assert plain[free].sum(axis=0)[0] > 10
+    assert scaled.scores_[free].sum(axis=0) == pytest.approx([0.5, 0.5])
+    assert scaled.scores_[data.train] == pytest.approx(plain[data.train])
+    assert list(scaled.predict(data)[[0, 1, 13]]) == [0, 0, 1]

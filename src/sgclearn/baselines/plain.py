@@ -86,6 +86,10 @@ class LabelPropagation(Baseline):
     max_iter : int, default 1000
     tol : float, default 1e-4
         Stop when no entry changes by more.
+    class_mass : bool, default True
+        Scale each class so that its mass over the nodes without a label is its share among the training nodes, the
+        class mass normalisation of the same paper. With few labels the function is almost the same everywhere, and
+        without the scaling the class whose labels have the most neighbours takes all nodes.
     random_state : int, default 2019
         Not used: nothing is random.
 
@@ -100,11 +104,14 @@ class LabelPropagation(Baseline):
     50
     """
 
-    def __init__(self, *, max_iter: int = 1000, tol: float = 1e-4, random_state: int = 2019) -> None:
+    def __init__(
+        self, *, max_iter: int = 1000, tol: float = 1e-4, class_mass: bool = True, random_state: int = 2019
+    ) -> None:
         if max_iter < 1 or tol < 0:
             raise InputError(f"max_iter must be >= 1 and tol >= 0: got {max_iter} and {tol}.")
         self.max_iter = max_iter
         self.tol = tol
+        self.class_mass = class_mass
         self.random_state = random_state
 
     def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
@@ -127,6 +134,10 @@ class LabelPropagation(Baseline):
                     on_step(step + 1, self.max_iter)
                 if change <= self.tol:
                     break
+            if self.class_mass:
+                mass = F.sum(axis=0) - Y.sum(axis=0)
+                F *= np.divide(Y.mean(axis=0), mass, out=np.ones_like(mass), where=mass > 0)
+                F[data.train] = Y
             F[F.sum(axis=1) == 0.0] = Y.mean(axis=0)
         self.scores_ = F
         self.n_parameters_ = 0
