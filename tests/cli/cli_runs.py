@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import sgclearn.paper.runner
+
 
 @dataclass(frozen=True)
 class Result:
@@ -54,3 +58,18 @@ def assert_mistake(result: Result, *words: str) -> None:
     assert "Traceback" not in result.err
     for word in words:
         assert word in result.err
+
+
+def interrupt_third_model(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Press Ctrl-C when the third model of a table is made; the list grows with every model."""
+    real = sgclearn.paper.runner.build_model
+    built: list[object] = []
+
+    def build(*arguments: object) -> object:
+        built.append(arguments)
+        if len(built) == 3:
+            raise KeyboardInterrupt
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(sgclearn.paper.runner, "build_model", build)
+    return built

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runs import Files, Sgc, assert_mistake
+from cli_runs import Files, Sgc, assert_mistake, interrupt_third_model
 
-import sgclearn.paper.runner
 from sgclearn.cli.compare_data import read_compared
 from sgclearn.cli.options import DataOptions
 from sgclearn.cli.output import Stages
@@ -26,7 +26,7 @@ def lines_of(path: Path, kind: str = "run") -> list[dict]:
 
 
 def without_torch(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
-    real = sgclearn.errors.importlib.import_module
+    real = importlib.import_module
 
     def import_module(name: str, package: str | None = None) -> object:
         if name.split(".")[0] in modules:
@@ -101,16 +101,7 @@ def test_compare_without_extras_says_what_to_install(
 def test_compare_interrupted_says_what_is_kept(
     sgc: Sgc, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = sgclearn.paper.runner.build_model
-    built = []
-
-    def build(*arguments: object) -> object:
-        built.append(arguments)
-        if len(built) == 3:
-            raise KeyboardInterrupt
-        return real(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sgclearn.paper.runner, "build_model", build)
+    built = interrupt_third_model(monkeypatch)
     result = sgc("compare", *files.options, *PLAIN, "--runs", 2)
     assert result.code == 130
     assert f"2 runs kept in {FOLDER}/compare.jsonl; the same command goes on from there." in result.err

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from cli_runs import Sgc, assert_mistake
+from cli_runs import Sgc, assert_mistake, interrupt_third_model
 
-import sgclearn.paper.runner
 from sgclearn import Graph, GraphDataset
 from sgclearn.paper import ResultFile, Selection, load_recipe
 from sgclearn.paper.plan import plan_tasks
@@ -136,16 +135,7 @@ def test_reproduce_without_torch_names_the_extra_and_the_way_around(
 def test_reproduce_interrupted_says_what_is_kept(
     sgc: Sgc, small: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = sgclearn.paper.runner.build_model
-    built = []
-
-    def build(*arguments: object) -> object:
-        built.append(arguments)
-        if len(built) == 3:
-            raise KeyboardInterrupt
-        return real(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sgclearn.paper.runner, "build_model", build)
+    built = interrupt_third_model(monkeypatch)
     result = sgc("reproduce", "tab2")
     assert result.code == 130
     assert "2 runs kept in sgc-runs/tab2.jsonl; the same command goes on from there." in result.err
