@@ -61,7 +61,8 @@ class StepsSGCModel(Baseline):
             Z = propagate(data.X, data.graph, self.n_hops, nodes=data.train, output="dense")
             Y = one_hot(data.y[data.train], len(data.class_names))
             design = ExplicitDesign(Z)
-            objective = Objective(design, Y, np.ones(len(Y)), Softmax, self.weight_decay)
+            # In the precision of the samples, as torch has it.
+            objective = Objective(design, Y, np.ones(len(Y)), Softmax, self.weight_decay, rough=True)
             start = torch_linear_start(objective.shape, Z.shape[1], np.random.default_rng(self.random_state))
             result = minimize_lbfgs_steps(
                 objective,
