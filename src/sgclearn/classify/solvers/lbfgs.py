@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 # Ill-conditioned problems leave L-BFGS creeping: Newton steps take over after so many of its iterations.
 _MAX_LBFGS_ITERATIONS = 300
 _NEAR = 1e-3  # of the gradient at zero: from there on Newton steps need the fewest products
-_FEWEST_PAIRS, _MOST_PAIRS = 10, 100
+_PAIRS = 20  # what the planner counts on
 
 
 def minimize_lbfgs(
@@ -98,7 +98,7 @@ def _lbfgs(
     report: Callable[[int], None],
 ) -> tuple[Point, int]:
     """Steps until the gradient norm is at most `target`: where they end, and how many they are."""
-    memory = _Memory(objective)
+    memory = _Memory()
     max_iter = min(max_iter, _MAX_LBFGS_ITERATIONS)
     for done in range(max_iter):
         if point.norm <= target:
@@ -119,13 +119,8 @@ class _Memory:
     The curvature that they show corrects a preconditioner, which may be another one at every step.
     """
 
-    def __init__(self, objective: Objective) -> None:
-        pairs = objective.Y.size // (
-            objective.shape[0] * objective.shape[1]
-        )  # in no more memory than probabilities
-        self.pairs: deque[tuple[Array, Array, float]] = deque(
-            maxlen=min(max(pairs, _FEWEST_PAIRS), _MOST_PAIRS)
-        )
+    def __init__(self) -> None:
+        self.pairs: deque[tuple[Array, Array, float]] = deque(maxlen=_PAIRS)
 
     def add(self, move: Array, change: Array) -> None:
         """Keep a pair, unless rounding hides that the objective bends upwards along it."""
