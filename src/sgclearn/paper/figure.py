@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 from sgclearn.errors import require
@@ -11,6 +12,7 @@ from sgclearn.paper.recipe import METRICS
 COLOURS = ("#1f5fa8", "#c0392b", "#3a8a4d", "#8e5ea2", "#c77f1e", "#4a9aa8", "#6b6b6b", "#a8486b")
 MARKERS = "osD^vPX<>ph"  # as many as are no multiple of the colours: the pairs repeat late
 WIDTH = 0.7  # of the group of models around a dataset's place
+TITLE_WIDTH = 14  # letters of a dataset's name on a line
 
 
 def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
@@ -48,8 +50,9 @@ def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
         times.plot(places, [row.seconds for row in rows], linestyle="none", markersize=5, **style)
     if any(row.published is not None for row in comparison.rows):
         scores.plot([], [], "o", color="#555555", markerfacecolor="none", label="published")
+    titles = [fill(recipe.title_of(dataset), TITLE_WIDTH) for dataset in datasets]
     for axes, label in ((scores, METRICS[recipe.metric]), (times, "training time (s)")):
-        axes.set_xticks(range(len(datasets)), [recipe.title_of(dataset) for dataset in datasets])
+        axes.set_xticks(range(len(datasets)), titles)
         axes.set_ylabel(label)
         axes.grid(axis="y", color="#dddddd", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
