@@ -136,6 +136,10 @@ class _Memory:
             shares.append(float(np.vdot(move, rest)) / curvature)
             rest -= shares[-1] * change
         step = precondition(rest)
+        if self.pairs:  # the preconditioner as steep as the objective is along the last move
+            _, change, curvature = self.pairs[-1]
+            steepness = float(np.vdot(change, precondition(change)))
+            step *= curvature / steepness if steepness > 0.0 else 1.0
         for (move, change, curvature), share in zip(self.pairs, reversed(shares), strict=True):
             step += (share - float(np.vdot(change, step)) / curvature) * move
         return step
