@@ -13,7 +13,7 @@ from sgclearn import SGCClassifier
 from sgclearn.classify import blocks
 from sgclearn.classify.curvature import measure_spread
 from sgclearn.classify.loss import Objective, Softmax
-from sgclearn.classify.solvers import minimize_lbfgs, newton
+from sgclearn.classify.solvers import lbfgs, minimize_lbfgs, newton
 from sgclearn.classify.threads import mapping
 from sgclearn.propagation.design import ExplicitDesign
 
@@ -147,3 +147,13 @@ def test_features_of_all_nodes_are_neither_copied_nor_changed():
     tracemalloc.stop()
     assert peak < 0.9 * X.nbytes
     np.testing.assert_array_equal(X[::100], before)
+
+
+@pytest.mark.parametrize("n_samples", [60, 40_000], ids=["few", "many"])
+def test_lbfgs_goes_all_the_way_where_newton_finds_no_step(samples, n_samples, monkeypatch):
+    X, y = samples[0][:n_samples], samples[1][:n_samples]
+    part = Objective(ExplicitDesign(X), np.eye(N_CLASSES)[y], np.ones(n_samples), Softmax, 1e-2)
+    monkeypatch.setattr(lbfgs, "newton", lambda objective, point, *rest: (point, 0))
+    found = minimize_lbfgs(part, tol=1e-6, newton_first=True)
+    assert found.converged
+    assert found.gradient_ratio <= 1e-6

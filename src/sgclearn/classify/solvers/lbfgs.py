@@ -67,24 +67,27 @@ def minimize_lbfgs(
     target = max(tol * at_zero, rounding)
     if start is not None:
         point = evaluate(objective, start)
-    iterations, turns, newton_turn = 0, 0, newton_first
+    iterations, turns, stuck, newton_turn = 0, 0, 0, newton_first
+    # Over many samples L-BFGS learns more from a product than Newton steps after the first, until the optimum is near.
+    alternating = newton_first and not objective.is_small
 
     def report(done: int) -> None:
         if on_iteration is not None:
             on_iteration(iterations + done, max_iter)
 
     while point.norm > target and iterations < max_iter:
-        left = max_iter - iterations
+        left, goal = max_iter - iterations, target
         if newton_turn:
-            # Over many samples L-BFGS learns more from a product than further steps do, until the optimum is near.
-            most = 1 if turns == 0 and not objective.is_small else left
-            point, steps = newton(objective, point, target, spread, most, report)
+            most = 1 if alternating and turns == 0 else left
+            point, steps = newton(objective, point, goal, spread, most, report)
         else:
-            goal = max(target, _NEAR * at_zero) if turns == 1 else target
+            if alternating and turns == 1:
+                goal = max(target, _NEAR * at_zero)
             point, steps = _lbfgs(objective, point, goal, spread, left, report)
         iterations, turns = iterations + steps, turns + 1
-        if newton_turn and steps == 0 and turns > 1:
-            break  # rounding is all that is left
+        stuck = stuck + 1 if steps == 0 and point.norm > goal else 0
+        if stuck == 2:
+            break  # neither finds a way down: rounding is all that is left
         newton_turn = not newton_turn
     return SolverResult(point.W, max(iterations, 1), point.norm / at_zero, point.norm <= target, point.value)
 
