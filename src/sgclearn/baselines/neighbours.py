@@ -70,8 +70,8 @@ def draw_block(graph: Graph, targets: Positions, n_drawn: int | None, rng: np.ra
 
     Notes
     -----
-    Cost: O(t n_drawn^2) whatever the degrees. Vectorised by Floyd's way of drawing a subset: draw j goes up to place
-    `degree - n_drawn + j`, and a place that was drawn before gives way to that one.
+    Cost: O(t n_drawn^2 + n) whatever the degrees. Vectorised by Floyd's way of drawing a subset: draw j goes up to
+    place `degree - n_drawn + j`, and a place that was drawn before gives way to that one.
     """
     degrees = np.diff(graph.indptr)[targets]
     counts = degrees if n_drawn is None else np.minimum(degrees, n_drawn)
@@ -83,9 +83,14 @@ def draw_block(graph: Graph, targets: Positions, n_drawn: int | None, rng: np.ra
         places[slots] = _subsets(degrees[many].astype(np.int64), n_drawn, rng)
     drawn = graph.indices[graph.indptr[targets][owners] + places]
     # In random order: a network that reads neighbours as a sequence must not learn how nodes are numbered.
-    drawn = drawn[np.lexsort((rng.random(len(drawn)), owners))]
-    sources = np.unique(np.concatenate([targets, drawn])).astype(np.intp)
-    return Block(sources, np.searchsorted(sources, targets), indptr, np.searchsorted(sources, drawn))
+    drawn = drawn[np.argsort(owners + rng.random(len(drawn)))]
+    # A mark for every node of the graph: far cheaper than to sort what was drawn.
+    is_source = np.zeros(graph.n_nodes, dtype=bool)
+    is_source[targets] = is_source[drawn] = True
+    sources = np.flatnonzero(is_source)
+    place = np.empty(graph.n_nodes, dtype=np.intp)
+    place[sources] = np.arange(len(sources))
+    return Block(sources, place[targets], indptr, place[drawn])
 
 
 def _subsets(sizes: NDArray[np.int64], n_drawn: int, rng: np.random.Generator) -> NDArray[np.int64]:

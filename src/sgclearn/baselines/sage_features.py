@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.baselines.features import EXTRA, sparse_and_row
-from sgclearn.baselines.sparse_torch import SparseProduct
+from sgclearn.baselines.sparse_torch import SparseProduct, fixed_product
 from sgclearn.errors import require
 
 
@@ -37,7 +37,8 @@ class RowFeatures:
         n_targets = P.shape[0]
         # Columns of all nodes: the rows of X are then read where they are, and not copied first.
         wide = sp.csr_array((P.data, nodes[P.indices], P.indptr), shape=(n_targets, self.X.shape[0]))
-        return self._product(wide @ self.X, np.asarray(P.sum(axis=1), np.float32), weight, bias)
+        means = wide @ self.X if sp.issparse(self.X) else fixed_product(wide, self.X)
+        return self._product(means, np.asarray(P.sum(axis=1), np.float32), weight, bias)
 
     def _product(self, rows: Any, sums: NDArray[np.float32], weight: Any, bias: Any) -> Any:
         torch = require("torch", EXTRA)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sgclearn.errors import require
 
@@ -51,6 +52,12 @@ class SparseProduct:
         fewer.backward = _with_values(self.backward, values[self._places])
         fewer._places = self._places
         return fewer
+
+
+def fixed_product(A: sp.csr_array, X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """`A @ X` without a gradient; up to twice as fast as by scipy with hundreds of columns."""
+    product: NDArray[np.float32] = (_as_torch(A) @ require("torch", "torch").from_numpy(X)).numpy()
+    return product
 
 
 def _as_torch(A: sp.csr_array) -> Any:
