@@ -157,3 +157,11 @@ def test_lbfgs_goes_all_the_way_where_newton_finds_no_step(samples, n_samples, m
     found = minimize_lbfgs(part, tol=1e-6, newton_first=True)
     assert found.converged
     assert found.gradient_ratio <= 1e-6
+
+
+def test_a_few_samples_that_see_no_way_down_have_no_say(samples):
+    whole = objective(samples)
+    point = newton.evaluate(whole, np.zeros(whole.shape))
+    uphill = newton.evaluate(whole.sampled, point.W).gradient
+    assert newton.first_length(whole, point, uphill) == 1.0
+    assert newton.first_length(whole, point, -1e4 * uphill) < 1.0

@@ -35,13 +35,14 @@ def normal_product(design: Design, V: Array, middle: Middle, *, exact: bool = Tr
     is_zero = not V.any()  # as at the start: half of the work is known
 
     def product(parts: list[slice]) -> tuple[Array, Array]:
-        pulled, sums = np.zeros((design.shape[1], V.shape[1])), np.zeros(V.shape[1])
+        # The transpose of what is wanted: with few classes BLAS makes it a third faster.
+        pulled, sums = np.zeros((V.shape[1], design.shape[1])), np.zeros(V.shape[1])
         for part in parts:
             block = design.Z[part].astype(narrow.dtype, copy=False)
             Q = np.zeros((len(block), V.shape[1]), narrow.dtype) if is_zero else block @ narrow
             G = middle(part, Q)
-            pulled += block.T @ G
-            sums += G.sum(axis=0, dtype=np.float64)
+            pulled += G.T @ block
+            sums += np.ones(len(G), G.dtype) @ G
         return pulled, sums
 
     parts = design.row_parts()
@@ -52,7 +53,7 @@ def normal_product(design: Design, V: Array, middle: Middle, *, exact: bool = Tr
     for of_share, sum_of_share in others:
         pulled += of_share
         sums += sum_of_share
-    return pulled, sums
+    return np.ascontiguousarray(pulled.T), sums
 
 
 def _scaled(design: ScaledDesign, V: Array, middle: Middle, exact: bool) -> tuple[Array, Array]:

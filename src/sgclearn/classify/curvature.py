@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 # so many samples that a product with all of them costs more.
 _SAMPLES_A_COLUMN, _MORE_SAMPLES, _SHARE_OF_SAMPLES = 8, 32, 8
 _ALWAYS_SMALL = 64  # eigenvectors of so few columns cost less than a few products with any design
+_SAMPLES_OF_CURVATURE = 16_384  # an average too
 _PROBES = 24
 _FLAT = 1e-12  # eigenvalues of K below this share of the largest are rounding
 
@@ -104,7 +105,9 @@ def _column_squares(design: Design, weights: Array) -> Array:
 
 def preconditioner(objective: Objective, spread: Spread, P: NDArray[np.floating]) -> Callable[[Array], Array]:
     """`R -> (K kron G + a I)^-1 R` at the point whose probabilities are P."""
-    K = objective.link.mean_curvature(P, objective.weights.astype(P.dtype, copy=False))
+    stride = max(1, len(P) // _SAMPLES_OF_CURVATURE)
+    weights = objective.weights[::stride].astype(P.dtype, copy=False)
+    K = objective.link.mean_curvature(P[::stride], weights / weights.sum())
     values, Q = np.linalg.eigh(K)
     curvature = np.where(values > _FLAT * values[-1], values, 0.0)
     scale = spread.squares[:, None] * curvature + objective.decay

@@ -254,7 +254,8 @@ class Objective:
         losses: dict[int, float] = {}  # of every block, by its first sample
 
         def residuals(part: slice, L: Array) -> Array:
-            L = L + W[-1].astype(L.dtype) if self.intercept else L
+            if self.intercept:
+                L += W[-1].astype(L.dtype)  # of this block alone, and nobody else's
             losses[part.start or 0], P[part], R = self._residuals(part, L)
             return R
 

@@ -95,7 +95,11 @@ def search(objective: Objective, point: Point, step: Array, length: float = 1.0)
 def first_length(objective: Objective, point: Point, step: Array) -> float:
     """How far to try the first step, which may be too long by far: as far as is right for a few of many samples."""
     few = objective.sampled
-    found = None if few is None else search(few, evaluate(few, point.W), step)
+    if few is None:
+        return 1.0
+    here = evaluate(few, point.W)
+    # Few samples may see no way down where all of them do: they have no say then.
+    found = search(few, here, step) if float(np.vdot(here.gradient, step)) < 0.0 else None
     return 1.0 if found is None else float(np.vdot(found.W - point.W, step) / np.vdot(step, step))
 
 
