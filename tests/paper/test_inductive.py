@@ -200,7 +200,7 @@ def test_tab3_has_the_published_figures_of_the_paper():
         "dgi-random": 93.3,
         "sgc": 94.9,
     }
-    assert set(models) - set(found) == {"gcn"}  # out of memory there
+    assert set(models) - set(found) == {"gcn", "sgc-exact"}  # out of memory there, and not there
     seconds = {name: model.published["reddit"].seconds for name, model in models.items() if model.published}
     assert {name: value for name, value in seconds.items() if value} == {
         "sage-mean": 78.54,
@@ -219,15 +219,16 @@ def test_tab3_judges_no_figure_of_another_graph():
     assert recipe.metric == "test_micro_f1"
 
 
-def test_tab3_runs_reddit_on_request_and_three_models_on_the_drawn_graph():
+def test_tab3_runs_reddit_on_request_and_sgc_and_two_models_on_the_drawn_graph():
     from sgclearn.paper.plan import plan_tasks
 
     recipe = load_recipe("tab3")
     everything = Selection.of(recipe, runs=2)
     assert everything.datasets == ("coauthor", "coauthor-train", "drawn")
     tasks = plan_tasks(recipe, everything)
-    assert {task.model.name for task in tasks if task.dataset == "drawn"} == {"sgc", "fastgcn", "sage-mean"}
-    assert len([task for task in tasks if task.dataset == "coauthor"]) == 2 * 12
+    drawn = {task.model.name for task in tasks if task.dataset == "drawn"}
+    assert drawn == {"sgc", "sgc-exact", "fastgcn", "sage-mean"}
+    assert len([task for task in tasks if task.dataset == "coauthor"]) == 2 * 13
     asked = Selection.of(recipe, datasets=["reddit"])
     assert {task.model.name for task in plan_tasks(recipe, asked)} == set(recipe.models)
 

@@ -175,9 +175,10 @@ class Labels:
         unknown = np.flatnonzero(positions < 0)
         if unknown.size:
             first = self.ids[unknown[:1]].tolist()[0]
+            are = "is" if unknown.size == 1 else "are"
             raise InputError(
                 f"every label must belong to one of the {counted(graph.n_nodes, 'node')} of the graph: "
-                f"{unknown.size:,} of {counted(self.ids.size, 'id')} {'is' if unknown.size == 1 else 'are'} not in it, the first is "
+                f"{unknown.size:,} of {counted(self.ids.size, 'id')} {are} not in it, the first is "
                 f"{first!r}{spelling_hint(first, graph.node_ids)}; drop their rows, or add the nodes."
             )
         return positions

@@ -31,7 +31,7 @@ class SGCModel(Baseline):
     ----------
     n_hops : int or sequence of int
         Of several the best on the validation nodes is taken, found together with the weight decay.
-    normalization, gamma, row_norm, scale, solver, max_iter, learning_rate, fit_intercept, random_state
+    normalization, gamma, row_norm, scale, solver, max_iter, tol, learning_rate, fit_intercept, random_state
         As in `SGCClassifier`.
     weight_decay : float or "validated"
         "validated" takes the best of the warm-started path of `SGCClassifierCV` on the validation nodes. The time of
@@ -49,6 +49,7 @@ class SGCModel(Baseline):
         scale: str | None = None,
         solver: str = "lbfgs",
         max_iter: int | None = None,
+        tol: float = 1e-10,
         learning_rate: float | None = None,
         fit_intercept: bool = True,
         random_state: int = 2019,
@@ -61,6 +62,7 @@ class SGCModel(Baseline):
             "scale": scale,
             "solver": solver,
             "max_iter": max_iter,
+            "tol": tol,
             "learning_rate": learning_rate,
             "fit_intercept": fit_intercept,
             "random_state": random_state,
