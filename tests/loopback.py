@@ -52,7 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self.send_error(416)
         self.send_response(206 if start else 200)
         self.send_header(
-            "Content-Type", "text/html" if name.endswith(".html") else "application/octet-stream"
+            "Content-Type", "text/html" if name.endswith((".html", "/")) else "application/octet-stream"
         )
         if start:
             self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")

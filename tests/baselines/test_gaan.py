@@ -14,6 +14,7 @@ from sgclearn.baselines.gaan import gated_attention
 from sgclearn.baselines.neighbours import draw_block
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import InputError
+from sgclearn.paper.inductive import InductiveProblem
 
 N, D, C = 400, 12, 4
 SMALL: dict[str, Any] = {
@@ -123,3 +124,9 @@ def test_gaan_attention_is_dropped_in_training_only(data, torch):
 def test_gaan_refuses_settings_out_of_range(settings, words):
     with pytest.raises(InputError, match=words):
         GaAN(**settings)
+
+
+def test_gaan_is_asked_about_a_graph_of_which_it_saw_the_training_nodes(data, torch):
+    problem = InductiveProblem.of(data)
+    model = GaAN(**SMALL, random_state=47).fit(problem.seen)
+    assert problem.scores(model.predict(problem.asked))["test_micro_f1"] > 60

@@ -18,7 +18,7 @@ from sgclearn.baselines.sage_features import RowFeatures
 from sgclearn.baselines.unsupervised import walk_pairs
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import InputError, MissingExtraError
-from sgclearn.paper.inductive import standardized
+from sgclearn.paper.inductive import InductiveProblem, standardized
 
 N, D, C = 400, 12, 4
 SMALL: dict[str, Any] = {"hidden": 8, "n_drawn": (5, 3), "batch_size": 64}
@@ -262,3 +262,10 @@ def test_sage_without_torch_names_the_extra(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r'^torch is needed .* "sgclearn\[baselines\]"\.$'):
         GraphSAGE().fit(data)
+
+
+@pytest.mark.parametrize(("kind", "settings"), MODELS, ids=name_of)
+def test_model_is_asked_about_a_graph_of_which_it_saw_the_training_nodes(kind, settings, data, torch):
+    problem = InductiveProblem.of(data)
+    model = kind(**settings, random_state=47).fit(problem.seen)
+    assert problem.scores(model.predict(problem.asked))["test_micro_f1"] > 60

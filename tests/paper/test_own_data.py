@@ -20,7 +20,7 @@ from sgclearn.paper import compare_models, known_models, plot_accuracy_over_time
 from sgclearn.paper.machine import threads_limited
 from sgclearn.paper.models import MODELS, build_model
 from sgclearn.paper.own_data import OwnData, prepared_features
-from sgclearn.paper.own_models import WITHOUT_WEIGHTS, chosen_models
+from sgclearn.paper.own_models import WITHOUT_WEIGHTS, chosen_models, own_recipe
 from sgclearn.propagation.engines.threads import thread_count
 
 PLAIN = ["logistic-regression", "label-propagation"]
@@ -113,6 +113,28 @@ def test_compare_models_gives_every_run_a_split_that_all_models_share(
     assert {seed: len(set(splits)) for seed, splits in seen.items()} == {300: 1, 301: 1, 302: 1}
     assert all(len(splits) == 3 for splits in seen.values())
     assert len({splits[0] for splits in seen.values()}) == 3
+
+
+def test_compare_models_gives_a_graph_of_the_paper_the_settings_of_that_graph() -> None:
+    settings = {}
+    for name in ("groups", "pubmed"):
+        own = OwnData(two_groups(name=name), seed=300)
+        recipe = own_recipe(own, ["gat", "adalnet", "sage"], seed=300, n_hops=2)
+        settings[name] = {model: recipe.models[model].settings_for(name) for model in recipe.models}
+    there, here = settings["pubmed"], settings["groups"]
+    assert (there["gat"]["output_heads"], there["gat"]["learning_rate"]) == (8, 0.01)
+    assert "output_heads" not in here["gat"]
+    assert here["gat"]["learning_rate"] == 0.005
+    assert (there["adalnet"]["n_ritz"], here["adalnet"]["n_ritz"]) == (5, 20)
+    assert here["sage"] == there["sage"]
+    assert here["sage"]["n_drawn"] == [25, 10]
+
+
+def test_compare_models_has_a_source_for_every_setting() -> None:
+    recipe = own_recipe(OwnData(two_groups(), seed=300), known_models(), seed=300, n_hops=2)
+    for model in recipe.models.values():
+        assert model.settings_for("groups")
+        assert all(group.source for group in model.settings)
 
 
 def test_compare_models_goes_on_where_it_was(tmp_path: Path) -> None:

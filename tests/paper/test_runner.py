@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import time
 
 import numpy as np
@@ -186,6 +187,13 @@ def test_runner_missing_extra_is_said_before_anything_runs(recipe, results, monk
     monkeypatch.setattr(Counting, "requires", (("no_such_module", "torch"),))
     with pytest.raises(MissingExtraError, match="no_such_module is needed"):
         run_recipe(recipe, results)
+    assert fitted == []
+
+
+def test_runner_missing_extra_of_a_search_is_said_before_anything_runs(results, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MissingExtraError, match="optuna is needed"):
+        run_recipe(parse_recipe(RECIPE + SEARCH), results)
     assert fitted == []
 
 

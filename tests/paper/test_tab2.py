@@ -66,11 +66,18 @@ def test_model_of_every_name_takes_a_seed_and_says_what_it_needs(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["gcn", "fastgcn", "gin", "gln"])
-def test_tab2_baseline_reaches_the_published_accuracy_on_cora(model, data_dir, tmp_path):
-    pytest.importorskip("torch")
+@pytest.mark.parametrize(
+    ("dataset", "model"),
+    [
+        *(("cora", model) for model in ("gcn", "fastgcn", "gin", "gln", "gat", "lnet", "adalnet", "dgi")),
+        *(("citeseer", model) for model in ("gcn", "fastgcn", "gin", "adalnet")),
+        *(("pubmed", model) for model in ("gcn", "fastgcn")),
+    ],
+)
+def test_tab2_baseline_reaches_the_published_accuracy(dataset, model, data_dir, tmp_path):
+    pytest.importorskip("torch_geometric")
     recipe = load_recipe("tab2")
-    part = Selection.of(recipe, models=[model], datasets=["cora"], runs=3)
+    part = Selection.of(recipe, models=[model], datasets=[dataset], runs=3)
     lines = run_recipe(recipe, ResultFile(tmp_path / "tab2.jsonl"), part, data_dir=data_dir)
     (row,) = compare(recipe, lines).rows
     assert row.n == 3

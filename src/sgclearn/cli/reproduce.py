@@ -72,7 +72,17 @@ def command(
 
     screen = Screen(as_json)
     if listed:
-        _refuse("--list", name=name, everything=everything, page=page)
+        _refuse(
+            "--list",
+            name=name,
+            everything=everything,
+            models=models,
+            datasets=datasets,
+            runs=runs is not None,
+            quick=quick,
+            out=out,
+            page=page,
+        )
         _show_list(screen)
         return
     recipes = _chosen(name, everything, models, datasets, page)

