@@ -13,7 +13,7 @@ from sgclearn.errors import InputError
 from sgclearn.filters import CustomFilter
 from sgclearn.propagation import neighbourhood, source
 from sgclearn.propagation.engines import get_engine
-from sgclearn.propagation.engines.native_engine import _thin_product
+from sgclearn.propagation.engines.native_products import thin_product
 from sgclearn.propagation.neighbourhood import hop_sets, neighbour_sums
 from sgclearn.propagation.planner import make_plan
 from sgclearn.propagation.rows import propagated_rows
@@ -85,7 +85,7 @@ def test_left_first_gives_the_same_by_walking_and_by_products(filter_):
 def test_native_thin_products_equal_dense_ones(n_columns, dtype):
     X = words(300, 50, 0.2, 83, dtype)
     V = np.random.default_rng(89).normal(size=(50, n_columns))
-    product = _thin_product(X, np.asfortranarray(V), 2)
+    product = thin_product(X, np.asfortranarray(V), 2)
     np.testing.assert_allclose(product, X.toarray().astype(np.float64) @ V, atol=1e-13)
 
 

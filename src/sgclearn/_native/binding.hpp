@@ -28,6 +28,8 @@ using Output1 = nb::ndarray<V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class V>
 using Output2 = nb::ndarray<V, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+using Callback = std::optional<nb::callable>;
+
 template <class A>
 auto data_or_null(const std::optional<A>& array) -> decltype(array->data()) {
     return array ? array->data() : nullptr;
@@ -48,6 +50,20 @@ void without_gil(int n_threads, Body&& body) {
         body(team);
     }
     if (PyErr_Occurred()) throw nb::python_error();
+}
+
+// Calls the callback, if there is one, with the lock; what it raises stops the team.
+inline std::function<void(int64_t, int64_t)> reporter(sgc::Team& team, const Callback& callback) {
+    return [&team, &callback](int64_t done, int64_t of) {
+        if (!callback) return;
+        nb::gil_scoped_acquire gil;
+        try {
+            (*callback)(done, of);
+        } catch (nb::python_error& error) {
+            error.restore();
+            team.stop();
+        }
+    };
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ using GatherKernel = void (*)(const I* indices, int64_t stored, const float* lin
 template <class I>
 GatherKernel<I> gather_kernel();
 
-// "avx512", "avx2" or "baseline": what hop_kernel chooses from.
+// "avx512", "avx2" or "baseline": what hop_kernel chooses from. Throws, as do the other ways to ask for a kernel, if
+// SGCLEARN_INSTRUCTIONS names none of these.
 const char* instruction_set();
 
 }  // namespace sgc

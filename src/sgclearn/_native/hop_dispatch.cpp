@@ -1,5 +1,6 @@
 // Which kernels run is decided once, from what the processor says it can do.
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
 #include "hop.hpp"
@@ -29,11 +30,14 @@ enum class Level { baseline, avx2, avx512 };
 
 Level level() {
     static const Level chosen = [] {
-#ifdef SGC_X86
-        __builtin_cpu_init();
         // At most so much: a way to test the slower kernels on a processor that has the faster ones.
         const char* limit = std::getenv("SGCLEARN_INSTRUCTIONS");
         const std::string most = limit ? limit : "";
+        if (most != "" && most != "avx512" && most != "avx2" && most != "baseline")
+            throw std::invalid_argument("SGCLEARN_INSTRUCTIONS must be avx512, avx2 or baseline: got '" + most +
+                                        "'; leave it out for the best that the processor has.");
+#ifdef SGC_X86
+        __builtin_cpu_init();
         if (most == "baseline") return Level::baseline;
         if (most != "avx2" && __builtin_cpu_supports("avx512f")) return Level::avx512;
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Level::avx2;

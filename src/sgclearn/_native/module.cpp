@@ -1,5 +1,5 @@
-// The Python side of the kernels: arrays in, arrays out. The callers in propagation/engines/native.py have
-// checked every shape; here only types are.
+// The Python side of the kernels: arrays in, arrays out. The callers in propagation/engines have checked every shape;
+// here only types are.
 #include <stdexcept>
 #include <string>
 
@@ -9,19 +9,6 @@
 #include "small_module.hpp"
 
 namespace {
-
-std::function<void(int64_t, int64_t)> reporter(sgc::Team& team, const nb::object& callback) {
-    return [&team, &callback](int64_t done, int64_t of) {
-        if (callback.is_none()) return;
-        nb::gil_scoped_acquire gil;
-        try {
-            callback(done, of);
-        } catch (nb::python_error& error) {
-            error.restore();
-            team.stop();
-        }
-    };
-}
 
 // indptr, indices, weights, own, mix, keep, n_inputs
 template <class T, class I>
@@ -52,7 +39,7 @@ void propagate_dense(const std::vector<HopArrays<T, I>>& hops, const std::vector
                      const Array1<T>& pack_scale, const Array1<T>& unpack_scale,
                      nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, const Maybe1<int64_t>& rows,
                      OutputArray<T> out, const Array1<double>& coefficients, int lines, int n_threads,
-                     nb::object progress) {
+                     const Callback& progress) {
     const auto walk = walk_of<T, I>(hops, places, pack_scale, unpack_scale, int64_t(X.shape(1)));
     const sgc::Output<T> output{out.data(), int64_t(out.shape(1)), coefficients.data()};
     sgc::DenseSource<T> source{X.data(), X.stride(0), X.stride(1), data_or_null(rows)};
@@ -64,7 +51,7 @@ void propagate_sparse(const std::vector<HopArrays<T, I>>& hops, const std::vecto
                       const Array1<T>& pack_scale, const Array1<T>& unpack_scale, const Array1<I>& indptr,
                       const Array1<I>& indices, const Array1<T>& values, int64_t n_columns,
                       const Maybe1<int64_t>& rows, OutputArray<T> out, const Array1<double>& coefficients, int lines,
-                      int n_threads, nb::object progress) {
+                      int n_threads, const Callback& progress) {
     const auto walk = walk_of<T, I>(hops, places, pack_scale, unpack_scale, n_columns);
     const sgc::Output<T> output{out.data(), int64_t(out.shape(1)), coefficients.data()};
     sgc::SparseSource<T, I> source(indptr.data(), indices.data(), values.data(), data_or_null(rows), walk.n_inputs);
@@ -114,7 +101,7 @@ void bind(nb::module_& m, const std::string& suffix) {
     using Parts = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
     m.def(("product_extremes_" + suffix).c_str(),
           [](Array1<I> indptr, Array1<I> indices, Array1<T> weights, Array1<I> h_indptr, Array1<I> h_indices,
-             Array1<T> h_values, Array1<int64_t> parts, Parts low, Parts high, int n_threads, nb::object on_progress) {
+             Array1<T> h_values, Array1<int64_t> parts, Parts low, Parts high, int n_threads, Callback on_progress) {
               const auto product = product_of<T, I>(indptr, indices, weights, {}, {}, {}, {}, h_indptr, h_indices,
                                                     h_values, int64_t(low.shape(1)));
               without_gil(n_threads, [&](sgc::Team& team) {

@@ -48,12 +48,19 @@ struct SparseProduct {
     bool has_long_rows() const { return int64_t(h_indptr[n_inputs]) * kWordsAnEntry > n_inputs * words(); }
     int64_t words() const { return n_columns / 64 + 1; }
 
+    // Rows that a thread takes at a time: so few that it soon sees when it has to stop.
+    int64_t rows_at_once() const {
+        const double terms = double(indptr[n_rows]) / double(std::max<int64_t>(n_rows, 1)) * double(h_indptr[n_inputs]) /
+                             double(std::max<int64_t>(n_inputs, 1));
+        return std::clamp(int64_t(kTerms / (terms + 1)), int64_t(1), kRows);
+    }
+
     // First pass: entries in every row of the result, written to counts[i].
     void count(Team& team, int64_t* counts) const {
         if (has_long_rows()) {
             const auto sets = column_sets(team);
             std::vector<std::vector<uint64_t>> joined(static_cast<size_t>(team.size()));
-            team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
+            team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
                 for (int64_t i = first; i < last; ++i) {
                     counts[i] = 0;
                     for (const uint64_t word : join(i, sets, joined[size_t(thread)]))
@@ -63,7 +70,7 @@ struct SparseProduct {
             return;
         }
         std::vector<std::vector<I>> seen(static_cast<size_t>(team.size()));  // by which row a column was seen last
-        team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
+        team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
             auto& mine = seen[size_t(thread)];
             if (mine.empty()) mine.assign(size_t(n_columns), I(-1));
             I* by = mine.data();
@@ -105,7 +112,7 @@ struct SparseProduct {
         // Where a thread has put a column last. Chunks come in ascending order: a place before the row is of an
         // earlier one, and the column is new.
         std::vector<std::vector<Place>> places(static_cast<size_t>(team.size()));
-        team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
+        team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
             auto& mine = places[size_t(thread)];
             if (mine.empty()) mine.assign(size_t(n_columns), Place(-1));
             Place* place = mine.data();
@@ -145,7 +152,7 @@ struct SparseProduct {
         const auto sets = column_sets(team);
         std::vector<std::vector<uint64_t>> joined(static_cast<size_t>(team.size()));
         std::vector<std::vector<T>> sums(static_cast<size_t>(team.size()));
-        team.share(n_rows, kRows, [&](int64_t first, int64_t last, int thread) {
+        team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
             auto& mine = sums[size_t(thread)];  // zero wherever no row is at work
             if (mine.empty()) mine.assign(size_t(n_columns), T(0));
             T* sum = mine.data();
@@ -207,7 +214,7 @@ struct SparseProduct {
         std::vector<Mine> mine(static_cast<size_t>(team.size()));
         for (int64_t done = 0; done < n_rows && !team.stopped(); done += kReport) {
             const int64_t now = std::min(kReport, n_rows - done);
-            team.share(now, kFew, [&](int64_t first, int64_t last, int thread) {
+            team.share(now, std::min(kFew, rows_at_once()), [&](int64_t first, int64_t last, int thread) {
                 Mine& own_part = mine[size_t(thread)];
                 if (own_part.sum.empty()) {
                     own_part.sum.assign(size_t(n_columns), T(0));
@@ -229,7 +236,7 @@ struct SparseProduct {
                     }
                 }
             });
-            report(done + now, n_rows);
+            if (!team.stopped()) report(done + now, n_rows);
         }
         for (const Mine& each : mine) {
             for (size_t at = 0; at < each.low.size(); ++at) {
@@ -240,6 +247,7 @@ struct SparseProduct {
     }
 
     static constexpr int64_t kRows = 64;
+    static constexpr double kTerms = 1 << 20;
     static constexpr int64_t kFew = 8, kReport = 1024;
     static constexpr int64_t kAhead = 8;
     static constexpr int64_t kWordsAnEntry = 4;

@@ -1,6 +1,7 @@
 // One pass over the rows of a graph or of sparse features, where numpy would take ten.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -180,16 +181,23 @@ struct RowWalk {
         return {{columns, columns + at}, {values, values + at}};
     }
 
-    std::vector<Row> rows(Team& team, const int64_t* nodes, int64_t n_rows) const {
+    // `report(done, of)` counts rows.
+    template <class Report>
+    std::vector<Row> rows(Team& team, const int64_t* nodes, int64_t n_rows, Report&& report) const {
         std::vector<Row> found(static_cast<size_t>(n_rows));
         std::vector<Scratch> scratch(static_cast<size_t>(team.size()));
-        team.share(n_rows, kFewRows, [&](int64_t first, int64_t last, int thread) {
-            for (int64_t m = first; m < last; ++m) found[size_t(m)] = row(nodes[m], scratch[size_t(thread)]);
-        });
+        for (int64_t done = 0; done < n_rows && !team.stopped(); done += kReport) {
+            const int64_t now = std::min(kReport, n_rows - done);
+            team.share(now, 1, [&](int64_t first, int64_t last, int thread) {
+                for (int64_t m = done + first; m < done + last; ++m)
+                    found[size_t(m)] = row(nodes[m], scratch[size_t(thread)]);
+            });
+            if (!team.stopped()) report(done + now, n_rows);
+        }
         return found;
     }
 
-    static constexpr int64_t kFewRows = 8, kCrowded = 4;
+    static constexpr int64_t kReport = 1024, kCrowded = 4;
 };
 
 }  // namespace sgc

@@ -39,13 +39,15 @@ WalkedRows<T, I> walked_rows(const Array1<I>& indptr, const Array1<I>& indices, 
                       const Array1<double>& left, const Array1<double>& right, const Maybe1<double>& keep,
                       const Array1<double>& coefficients, const Array1<I>& x_indptr, const Array1<I>& x_indices,
                       const Array1<T>& x_values, const Maybe1<T>& scale, int64_t n_columns, const Array1<int64_t>& nodes,
-                      int n_threads) {
+                      int n_threads, const Callback& progress) {
     const sgc::RowWalk<T, I> walk{indptr.data(), indices.data(), data_or_null(weights), left.data(), right.data(),
                                   data_or_null(keep), coefficients.data(), int(coefficients.shape(0)) - 1,
                                   x_indptr.data(), x_indices.data(), x_values.data(), data_or_null(scale),
                                   int64_t(left.shape(0)), n_columns};
     WalkedRows<T, I> found;
-    without_gil(n_threads, [&](sgc::Team& team) { found.rows = walk.rows(team, nodes.data(), int64_t(nodes.shape(0))); });
+    without_gil(n_threads, [&](sgc::Team& team) {
+        found.rows = walk.rows(team, nodes.data(), int64_t(nodes.shape(0)), reporter(team, progress));
+    });
     return found;
 }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST = 1e15
 _ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit indices
 _INDEX_BYTES = 8
-_PACKED_BYTES = 2 * 64 + 8  # two packed blocks, a cache line a node, and the scale
+_PACKED_BYTES = 2 * 64 + 24  # a node's cache line in two packed blocks, its scales, its place in a sparse X
 _BLOCKS_NS = 1e5  # to cut one block of S, however small
 _CALL_NS, _IMPLICIT_CALL_NS = 1e4, 4e4  # of one product with the rows, however small
 _PACK_NS = 0.3  # a number that is put into a packed block

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sgclearn._native import load_kernel
+from sgclearn.graph.build import index_dtype
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
@@ -104,8 +105,9 @@ class HopBlock:
             loops = sparse.csr_array((self.keep[present], (present, own[present])), shape=self.shape)
             return sparse.csr_array((values, self.indices, self.indptr), shape=self.shape) + loops
         # The loop of every row goes in front of it: adding two matrices would take several times as long.
-        indptr = self.indptr + np.arange(len(self.indptr), dtype=self.indptr.dtype)
         with_loops = np.empty(len(values) + len(own))
+        wide_enough = index_dtype(max(self.shape), len(with_loops))  # the loops may be what no longer fits
+        indptr = self.indptr + np.arange(len(self.indptr), dtype=wide_enough)
         columns = np.empty(len(with_loops), dtype=self.indices.dtype)
         at_front = np.zeros(len(with_loops), dtype=bool)
         at_front[indptr[:-1]] = True

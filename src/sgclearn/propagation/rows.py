@@ -43,7 +43,8 @@ def propagated_rows(
         A whole number k is the power `S^k`.
     plan : {"full", "frontier", "left-first"}
     on_progress : callable, optional
-        Called as `on_progress(done, of)` now and then, in units of columns times hops.
+        Called as `on_progress(done, of)` now and then, in units that the plan and the engine choose, and with
+        `done == of` at the end of the work.
     engine : Engine, optional
         What computes the products; the best there is if not given.
     sets : list of ndarray, optional
@@ -69,7 +70,7 @@ def propagated_rows(
         sets = hop_sets(operator.graph, rows, longest)
     if plan == "left-first" and len(sums) == 1 and features.is_sparse and not features.is_identity:
         # One filter: the engine may have a shorter way than one sparse product after the other.
-        found = _walked(engine or get_engine(), operator, features, rows, sums[0])
+        found = _walked(engine or get_engine(), operator, features, rows, sums[0], on_progress)
         if found is not None:
             yield sums[0].entry, found
             return
@@ -78,11 +79,16 @@ def propagated_rows(
 
 
 def _walked(
-    engine: Engine, operator: Operator, features: NodeFeatures, rows: NDArray[np.intp], sum: _Sum
+    engine: Engine,
+    operator: Operator,
+    features: NodeFeatures,
+    rows: NDArray[np.intp],
+    sum: _Sum,
+    on_progress: OnProgress | None,
 ) -> Any:
     if sum.degree == 0:
         return None  # rows of X
-    return engine.sparse_rows(operator, features.X, features.row_scale, rows, sum.coefficients)
+    return engine.sparse_rows(operator, features.X, features.row_scale, rows, sum.coefficients, on_progress)
 
 
 class _Sum:

@@ -41,6 +41,10 @@ def get_engine(engine: Any = "auto", n_threads: int | None = None) -> Engine:
             )
         from sgclearn.propagation.engines.native_engine import NativeEngine
 
+        try:
+            load_kernel().instruction_set()
+        except ValueError as error:  # SGCLEARN_INSTRUCTIONS names none
+            raise InputError(str(error)) from None
         return NativeEngine(thread_count(n_threads))
     if n_threads is not None and not chosen:
         raise InputError(f"n_threads is for the native kernel: got engine={engine!r}, leave n_threads out.")

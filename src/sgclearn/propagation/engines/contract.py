@@ -88,6 +88,7 @@ class Engine(Protocol):
         scale: NDArray[Any] | None,
         rows: NDArray[np.intp],
         coefficients: NDArray[np.float64],
+        on_progress: OnProgress | None = None,
     ) -> Any:
         """Some rows of `sum_k c_k S^k diag(scale) X` for a sparse X, as a `csr_array`, without building S.
 

@@ -42,6 +42,7 @@ class ScipyEngine:
         scale: NDArray[Any] | None,
         rows: NDArray[np.intp],
         coefficients: NDArray[np.float64],
+        on_progress: OnProgress | None = None,
     ) -> Any:
         """See `Engine`; it has no way of its own."""
         return None
