@@ -36,10 +36,12 @@ test: $(STAMPS)/test  ## tests and doctests, coverage of the package at 95 % or 
 test-slow: $(STAMPS)/test  ## the tests that take longer than a minute each
 	@$(BIN)/python -m pytest -q -m slow || [ $$? -eq 5 ]  # 5: there are none
 
-# The tests of the kernel with AddressSanitizer and UndefinedBehaviorSanitizer, those of its threads with
-# ThreadSanitizer. Python itself is not built with them, so their runtime has to be loaded before it.
+# The tests of the kernel with AddressSanitizer and UndefinedBehaviorSanitizer, and with ThreadSanitizer. Python itself
+# is not built with them, so their runtime has to be loaded before it; what runs in a process of its own is left out,
+# as it would load the kernel that was built without them.
 SANITIZED = SGCLEARN_TEST_KERNEL=$$(ls $$PWD/build/sanitize-$(1)/_kernel*.so) OPENBLAS_NUM_THREADS=1 \
-	$(BIN)/python -m pytest -q -p sanitized_kernel -p no:cacheprovider tests/propagation/test_engines.py tests/propagation/test_native_rows.py tests/classify/test_small.py
+	$(BIN)/python -m pytest -q -p sanitized_kernel -p no:cacheprovider tests/propagation/test_engines.py \
+	tests/propagation/test_native_*.py tests/classify/test_small.py -k "not (torch or scipy or instruction_set or missing)"
 sanitize: $(STAMPS)/test $(STAMPS)/native  ## the kernel's tests under the address, undefined-behaviour and thread sanitizers
 	@for kind in address,undefined thread; do \
 	  build=build/sanitize-$${kind%%,*}; \
@@ -48,9 +50,9 @@ sanitize: $(STAMPS)/test $(STAMPS)/native  ## the kernel's tests under the addre
 	done
 	@export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)"; \
-	  $(call SANITIZED,address) -k "native and not instruction_set"
+	  $(call SANITIZED,address)
 	@export TSAN_OPTIONS=halt_on_error=1 LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)"; \
-	  $(call SANITIZED,thread) -k "native and (threads or wide or sums)"
+	  $(call SANITIZED,thread)
 
 # mypy reads the types of the optional packages where they are installed, hence the group 'test' as well.
 lint: $(STAMPS)/test $(STAMPS)/lint  ## ruff, mypy --strict, and the import contract of the rooms
@@ -59,16 +61,17 @@ lint: $(STAMPS)/test $(STAMPS)/lint  ## ruff, mypy --strict, and the import cont
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-# The peers have an environment of their own, in build/; cases that are done are kept until `make clean`.
-# Options of your own, as BENCH="--case a --quick", leave the documentation as it is.
+# The peers have an environment of their own, in build/; cases that are done are kept until the code changes, or
+# `make clean`. Options of your own, as BENCH="--case a --quick", leave the documentation as it is.
 BENCH ?= --docs docs
 bench: $(STAMPS)/test  ## speed against every peer: tables and figures of the documentation
 	@$(BIN)/sgc bench --out build/bench --peers build/bench-peers $(BENCH)
 
-bench-more: $(STAMPS)/test  ## measurements: reading edges, Lanczos against dense, the default n_hops and weight_decay
+bench-more: $(STAMPS)/test  ## measurements: reading edges, Lanczos against dense, default settings, ways to propagate
 	@$(BIN)/python benchmarks/read_edges.py
 	@$(BIN)/python benchmarks/spectrum.py
 	@$(BIN)/python benchmarks/defaults.py
+	@$(BIN)/python benchmarks/propagation_tried.py
 
 docs: $(STAMPS)/docs  ## the documentation with its gallery, warnings are errors, in docs/_build/html
 	@rm -rf docs/api docs/_build  # pages of names that are gone would stay

@@ -27,6 +27,7 @@ exclude_patterns = [
     "defaults-table.rst",
     "label-amounts-table.rst",
     "benchmarks-table.rst",
+    "propagation-tried-table.rst",
 ]
 templates_path = ["_templates"]
 default_role = "code"

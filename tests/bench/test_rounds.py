@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sgclearn.bench import seats
+from sgclearn.bench.answers import Agreement, of_best, of_entries
+from sgclearn.bench.measurement import Measurement, without_paths
 from sgclearn.bench.problems import small_dataset, write_problem
 from sgclearn.bench.process import Contender, ContenderError, Process
-from sgclearn.bench.rounds import Measurement, Rounds, _dismiss, _is_hopeless, measure, without_paths
+from sgclearn.bench.rounds import Rounds, _dismiss, _is_hopeless, measure
 
 OURS = Contender("sgclearn", "ours:propagation", is_peer=False)
 SCIPY = Contender("scipy", "scipy_peer:propagation")
@@ -26,7 +29,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_measure_runs_everyone_in_every_round_and_compares_answers(folder: Path) -> None:
     turns: list[str] = []
-    found = measure([OURS, SCIPY], folder, ONCE, on_turn=lambda name, *_: turns.append(name), compare="Z")
+    found = measure(
+        [OURS, SCIPY], folder, ONCE, on_turn=lambda name, *_: turns.append(name), judge=Agreement("Z")
+    )
     assert turns == ["sgclearn", "scipy"] * 3  # the warm-up and two rounds, interleaved
     for measurement in found.values():
         assert measurement.fault is None
@@ -39,7 +44,7 @@ def test_measure_runs_everyone_in_every_round_and_compares_answers(folder: Path)
 
 def test_measure_faults_a_contender_whose_answer_differs(folder: Path) -> None:
     other = Contender("one hop", "scipy_peer:propagation", settings={"n_hops": 1})
-    found = measure([OURS, other], folder, ONCE, compare="Z")
+    found = measure([OURS, other], folder, ONCE, judge=Agreement("Z"))
     assert found["sgclearn"].fault is None
     assert found["one hop"].difference > 1e-3
     assert "its answer differs from the first one" in found["one hop"].fault
@@ -104,6 +109,91 @@ def test_process_gets_its_threads_from_the_environment(monkeypatch: pytest.Monke
     assert "PYTHONPATH" not in given  # the peers must not see another environment's packages
 
 
+def test_agreement_is_judged_in_the_measure_of_the_answer() -> None:
+    labels, scores = np.array([3, 3, 5, 5]), np.array([0.2, 0.8])
+    for judge, arrays, other, fault in (
+        (Agreement("y", 0.3, of_entries), {"y.rows": labels}, {"y.rows": np.array([3, 5, 5, 5])}, None),
+        (
+            Agreement("y", 0.2, of_entries),
+            {"y.rows": labels},
+            {"y.rows": np.array([3, 5, 5, 5])},
+            "of the entries",
+        ),
+        (
+            Agreement("s", 0.2, of_best),
+            {"s.rows": scores},
+            {"s.rows": np.array([0.5, 0.1])},
+            "in the best entry",
+        ),
+        (Agreement("y", 1.0, of_entries), {"y.rows": labels}, {"y.rows": labels[:2]}, "inf"),
+        (
+            Agreement("y", 0.2, of_entries),
+            {"y.rows": labels},
+            {"coef.rows": labels},
+            None,
+        ),  # nothing to compare
+    ):
+        first, second = Measurement("first", False, 1), Measurement("second", True, 1)
+        judge(first, arrays)
+        judge(second, other)
+        assert (first.difference, first.fault) == (0, None)
+        assert (second.fault is None) == (fault is None)
+        assert fault is None or fault in second.fault
+
+
+def test_processes_end_and_start_anew_where_memory_is_short(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+    monkeypatch.setattr(seats, "free_share", lambda: 0.1)
+    monkeypatch.setattr(Process, "__init__", counted(Process.__init__, started))
+    found = measure([OURS, SCIPY], folder, ONCE, judge=Agreement("Z"))
+    assert len(started) == 6  # two warm-ups, and two turns each
+    assert all(m.fault is None and len(m.seconds) == 2 for m in found.values())
+    started.clear()
+    monkeypatch.setattr(seats, "free_share", lambda: 0.9)
+    measure([OURS, SCIPY], folder, ONCE)
+    assert len(started) == 2
+
+
+def counted(function: Any, calls: list[int]) -> Any:
+    def counting(*arguments: Any) -> Any:
+        calls.append(len(calls))
+        return function(*arguments)
+
+    return counting
+
+
+def test_process_that_is_killed_beside_others_is_tried_again_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the system does for want of memory; guards torch CSR and GraphBLAS, which lost their place that way."""
+    monkeypatch.setattr(seats, "free_share", lambda: 0.9)
+    alone: list[bool] = []
+    with seats.Seats(folder, None) as places:
+        places.first(OURS, lambda process, ready: None)
+
+        def work(process: Process, ready: dict[str, Any]) -> str:
+            alone.append(list(places._live) == ["scipy"])
+            if not alone[-1]:
+                process._process.kill()
+            return str(process.tell("turn", burst=0.0)["runs"][0]["figures"])
+
+        assert places.first(SCIPY, work) == "{}"
+        assert alone == [False, True]
+        places._live["scipy"]._process.kill()  # at rest
+        assert len(places.turn(SCIPY, 0.0)) == 1
+        places.end("scipy")
+        with pytest.raises(ContenderError, match="killed by the system, as it does when memory runs out"):
+            places.first(
+                SCIPY, lambda process, ready: process._process.kill() or process.tell("turn", burst=0.0)
+            )
+
+
+def test_memory_that_is_free_is_a_share_of_all() -> None:
+    assert 0 < seats.free_share() <= 1
+
+
 def test_hopeless_is_only_a_slow_peer_among_peers() -> None:
     def took(name: str, seconds: float, is_peer: bool = True) -> Measurement:
         return Measurement(name, is_peer, 1, [seconds])
@@ -128,10 +218,12 @@ def test_hopeless_contenders_end_at_once() -> None:
             closed.append(self.name)
 
     measured = {name: Measurement(name, True, 1, [took]) for name, took in (("slow", 30.0), ("quick", 4.0))}
-    live: Any = {name: Live(name) for name in measured}
-    _dismiss(measured, live)
+    going = {name: Contender(name, "nowhere:f") for name in measured}
+    places = seats.Seats(Path(), None)
+    places._live = {name: Live(name) for name in measured}  # type: ignore[misc]
+    _dismiss(measured, going, places)
     assert closed == ["slow"]
-    assert list(live) == ["quick"]
+    assert list(going) == list(places._live) == ["quick"]
     assert measured["slow"].best == 30.0  # what the table shows
 
 

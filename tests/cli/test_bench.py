@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,15 @@ def test_bench_measures_writes_and_goes_on(sgc: Sgc, tmp_path: Path) -> None:
     again = sgc(*options)
     assert again.code == 0
     assert "case h is done" in again.err
+    document = json.loads((tmp_path / "results" / "case-h.json").read_text())
+    (tmp_path / "results" / "case-h.json").write_text(json.dumps({**document, "code": "earlier"}))
+    kept = sgc(*options, "--keep")
+    assert (
+        "case h was measured with an earlier version of the code: its result in results is kept" in kept.err
+    )
+    assert "**Measured with an earlier" in (tmp_path / "results" / "benchmarks-table.rst").read_text()
+    assert "it is run again, --keep publishes it as it is" in sgc(*options).err
+    assert json.loads((tmp_path / "results" / "case-h.json").read_text())["code"] == document["code"]
     assert sgc(*OPTIONS).err == ""  # a quick run is another, and leaves the measurement alone
     assert (tmp_path / "results" / "case-h-quick.json").exists()
 
@@ -56,7 +66,10 @@ def test_bench_says_who_is_missing(sgc: Sgc) -> None:
         (("--repeat", "0"), "--repeat must be a whole number >= 1: got 0"),
         (("--threads", "-2"), "--threads must be a whole number >= 1: got -2"),
         (("--peers", "x", "--no-peers"), "--peers and --no-peers exclude each other"),
-        (("--docs", ".", "--quick"), "--docs is for figures that mean something: got --quick"),
+        (("--docs", ".", "--quick"), "--docs is for a run at full size: got it with --quick"),
+        (("--repeat", "3", "--quick"), "--repeat is for a run at full size: got it with --quick"),
+        (("--data-dir", ".", "--quick"), "--data-dir is for a run at full size: got it with --quick"),
+        (("--force", "--keep"), "--force and --keep exclude each other"),
         (("--docs", "nowhere", "--no-peers"), "--docs must be a folder that exists: got nowhere"),
         (("--peers", "."), "which holds something else"),
     ],

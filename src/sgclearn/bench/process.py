@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
@@ -50,11 +51,11 @@ class Contender:
 
 
 class ContenderError(SgclearnError):
-    """A contender that cannot go on; `missing` if its library is not there."""
+    """A contender that cannot go on; `missing` if its library is not there, `ended` if its process is gone."""
 
-    def __init__(self, reason: str, missing: bool = False) -> None:
+    def __init__(self, reason: str, missing: bool = False, ended: bool = False) -> None:
         super().__init__(reason)
-        self.missing = missing
+        self.missing, self.ended = missing, ended
 
 
 class Process:
@@ -85,7 +86,7 @@ class Process:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise ContenderError(f"its process ended: {self._last_words()}")
+            raise ContenderError(f"its process ended: {self._last_words()}", ended=True)
         reply: dict[str, Any] = json.loads(line)
         if "missing" in reply:
             raise ContenderError(reply["missing"], missing=True)
@@ -97,6 +98,8 @@ class Process:
         code = self._process.wait()
         self._words.seek(0)
         lines = [line.strip() for line in self._words if line.strip()]
+        if code == -signal.SIGKILL:
+            return "killed by the system, as it does when memory runs out"
         return lines[-1] if lines else f"exit code {code}"
 
     def close(self) -> None:

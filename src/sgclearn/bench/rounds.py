@@ -1,54 +1,26 @@
-"""Measuring: contenders side by side, each once a round, best of the rounds, answers compared."""
+"""Measuring: contenders side by side, each once a round, best of the rounds, answers judged."""
 
 from __future__ import annotations
 
-import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from sgclearn.bench.answers import Judge, judge_answers
+from sgclearn.bench.measurement import Measurement, without_paths
 from sgclearn.bench.process import Contender, ContenderError, Process
+from sgclearn.bench.seats import Seats
 
-TOLERANCE = 1e-4  # of the largest entry: float32 sums over thousands of neighbours in any order
-# A peer that took this many times as long as the quickest one at the warm-up, and longer than a moment, is not run
-# again. A first run may load half a library, so a short one is followed by a second before anything is concluded.
-HOPELESS, MOMENT, SHORT = 3.0, 2.0, 15.0
+# A peer that takes this many times as long as the quickest one, and longer than a moment, is not run in the rounds:
+# its time is that of the run after its first one, or of the first where that took longer than `LONG` seconds.
+HOPELESS, MOMENT, LONG = 3.0, 2.0, 120.0
 # Threads of a library keep spinning for a while after their work is done: they must not disturb the next one.
 PAUSE = 0.25
 
 OnTurn = Callable[[str, int, int], None]
-
-
-@dataclass
-class Measurement:
-    """How one contender did: every run, or why there is none."""
-
-    name: str
-    is_peer: bool
-    threads: int
-    seconds: list[float] = field(default_factory=list)
-    bytes_beyond: int | None = None
-    figures: dict[str, float] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    setup_seconds: float | None = None
-    difference: float | None = None
-    fault: str | None = None
-    is_missing: bool = False
-
-    @property
-    def best(self) -> float:
-        """Least seconds; infinite if it never ran."""
-        return min(self.seconds, default=float("inf"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "best": min(self.seconds, default=None)}
 
 
 @dataclass(frozen=True)
@@ -66,15 +38,13 @@ def measure(
     rounds: Rounds,
     peers_python: Path | None = None,
     on_turn: OnTurn | None = None,
-    compare: str | None = None,
-    tolerance: float = TOLERANCE,
+    judge: Judge | None = None,
 ) -> dict[str, Measurement]:
     """Run contenders on the problem in a folder, interleaved.
 
     Parameters
     ----------
     contenders : sequence of Contender
-        The first one that runs is what the answers of the others are compared with.
     folder : Path
         Of a problem, as `write_problem` makes it.
     rounds : Rounds
@@ -82,150 +52,72 @@ def measure(
         Python of the peers' environment; without it those that live there are missing.
     on_turn : callable, optional
         Called as `f(name, done, of)`.
-    compare : str, optional
-        Name of the array of the answers that must agree, within `tolerance` of its largest entry.
+    judge : callable, optional
+        Is shown the answer of every contender, in their order; see `answers`.
 
     Returns
     -------
     dict of Measurement, by name and in the order of `contenders`
     """
     measured = {c.name: Measurement(c.name, c.is_peer, c.threads) for c in contenders}
-    live: dict[str, Process] = {}
-    with tempfile.TemporaryDirectory() as answers:
-        try:
-            for position, contender in enumerate(contenders):
-                _say(on_turn, contender.name, position, len(contenders) * (rounds.repeat + 1))
-                _warm_up(
-                    contender, measured[contender.name], live, folder, rounds, peers_python, Path(answers)
-                )
-                _dismiss(measured, live)
-            _compare(measured, Path(answers), compare, tolerance)
-            _interleave(measured, live, rounds, on_turn)
-        finally:
-            for process in live.values():
-                process.close()
+    going: dict[str, Contender] = {}
+    of = len(contenders) * (rounds.repeat + 1)
+    with tempfile.TemporaryDirectory() as answers, Seats(folder, peers_python) as seats:
+        for position, contender in enumerate(contenders):
+            _say(on_turn, contender.name, position, of)
+            if _warm_up(contender, measured[contender.name], seats, Path(answers)):
+                going[contender.name] = contender
+            _dismiss(measured, going, seats)
+            time.sleep(rounds.pause)
+        judge_answers(measured, Path(answers), judge)
+        for name in going:
+            measured[name].seconds.clear()  # for those that go on, the warm-up does not count
+        for done in range(rounds.repeat * len(going)):
+            name = list(going)[done % len(going)]
+            _say(on_turn, name, len(contenders) + done, of)
+            if measured[name].fault is None:
+                _turn(going[name], measured[name], seats, rounds)
     return measured
 
 
-def _warm_up(
-    contender: Contender,
-    measurement: Measurement,
-    live: dict[str, Process],
-    folder: Path,
-    rounds: Rounds,
-    peers_python: Path | None,
-    answers: Path,
-) -> None:
-    """Start, prepare and run: memory is measured in the first run, and its answer compared."""
-    python = sys.executable if contender.environment == "own" else peers_python
-    if python is None:
-        measurement.fault, measurement.is_missing = "the peers' environment was left out", True
-        return
-    process = Process(python, contender.threads)
-    try:
-        settings = {"threads": contender.threads, **contender.settings}
-        ready = process.tell("prepare", contender=contender.entry, folder=str(folder), settings=settings)
+def _warm_up(contender: Contender, measurement: Measurement, seats: Seats, answers: Path) -> bool:
+    """Start, prepare and run twice: memory is measured in the first run, time in the second. Whether it can go on."""
+
+    def work(process: Process, ready: dict[str, Any]) -> None:
         measurement.versions, measurement.setup_seconds = ready["versions"], ready["seconds"]
-        first = process.tell("turn", burst=0.0, is_first=True)["runs"][0]
-        measurement.bytes_beyond = first["bytes"]
-        _note(measurement, [first])
+        runs = process.tell("turn", burst=0.0, is_first=True)["runs"]
+        measurement.bytes_beyond = runs[0]["bytes"]
         process.tell("save", path=str(answers / f"{contender.name}.npz"))
-        if first["seconds"] < SHORT:
-            _note(measurement, process.tell("turn", burst=0.0)["runs"])
-        live[contender.name] = process
+        measurement.is_first_run = runs[0]["seconds"] > LONG
+        measurement.note(runs if measurement.is_first_run else process.tell("turn", burst=0.0)["runs"])
+
+    try:
+        seats.first(contender, work)
     except ContenderError as fault:
         measurement.fault, measurement.is_missing = without_paths(str(fault)), fault.missing
-        process.close()
-    except BaseException:
-        process.close()
-        raise
+    return measurement.fault is None
+
+
+def _turn(contender: Contender, measurement: Measurement, seats: Seats, rounds: Rounds) -> None:
+    try:
+        measurement.note(seats.turn(contender, rounds.burst))
+        measurement.is_first_run = False
+    except ContenderError as fault:
+        measurement.fault = without_paths(str(fault))
     time.sleep(rounds.pause)
 
 
-def _interleave(
-    measured: dict[str, Measurement], live: dict[str, Process], rounds: Rounds, on_turn: OnTurn | None
-) -> None:
-    """Everyone that is still there once a round; for those the warm-up does not count."""
-    hopeful = [measured[name] for name in live]
-    for measurement in hopeful:
-        measurement.seconds.clear()
-    of, done = len(measured) * (rounds.repeat + 1), len(measured)
-    for _ in range(rounds.repeat):
-        for measurement in hopeful:
-            _say(on_turn, measurement.name, done, of)
-            done += 1
-            if measurement.fault is not None:
-                continue
-            try:
-                _note(measurement, live[measurement.name].tell("turn", burst=rounds.burst)["runs"])
-            except ContenderError as fault:
-                measurement.fault = without_paths(str(fault))
-            time.sleep(rounds.pause)
-
-
-def _dismiss(measured: dict[str, Measurement], live: dict[str, Process]) -> None:
+def _dismiss(measured: dict[str, Measurement], going: dict[str, Contender], seats: Seats) -> None:
     """End those that the warm-up shows to be hopeless, at once: large problems need the memory that they hold."""
-    running = [measured[name] for name in live]
+    running = [measured[name] for name in going]
     for measurement in [m for m in running if _is_hopeless(m, running)]:
-        live.pop(measurement.name).close()
+        del going[measurement.name]
+        seats.end(measurement.name)
 
 
 def _is_hopeless(measurement: Measurement, running: Sequence[Measurement]) -> bool:
     same = [other.best for other in running if other.is_peer == measurement.is_peer]
     return measurement.is_peer and measurement.best > max(MOMENT, HOPELESS * min(same))
-
-
-def _note(measurement: Measurement, runs: Sequence[dict[str, Any]]) -> None:
-    """Add runs; figures are those of the quickest one, but an accuracy is the mean over all."""
-    for run in runs:
-        before = len(measurement.seconds)
-        quickest = run["seconds"] < measurement.best
-        for name, value in run["figures"].items():
-            if name.endswith("accuracy"):
-                mean = measurement.figures.get(name, 0.0) if before else 0.0
-                measurement.figures[name] = mean + (value - mean) / (before + 1)
-            elif quickest:
-                measurement.figures[name] = value
-        measurement.seconds.append(run["seconds"])
-
-
-def _compare(measured: dict[str, Measurement], answers: Path, name: str | None, tolerance: float) -> None:
-    """Largest difference from the first answer, relative to its largest entry; too large a one is a fault."""
-    reference: dict[str, Any] | None = None
-    for measurement in measured.values():
-        path = answers / f"{measurement.name}.npz"
-        if name is None or measurement.fault is not None or not path.exists():
-            continue
-        with np.load(path) as found:
-            parts = {key: found[key] for key in found.files if key.startswith(f"{name}.")}
-        if not parts:  # it has no such answer, as a loop that only reads
-            continue
-        if reference is None:
-            reference = parts
-        measurement.difference = max(_difference(parts[key], reference[key]) for key in reference)
-        if not measurement.difference <= tolerance:
-            measurement.fault = (
-                f"its answer differs from the first one by {measurement.difference:.1e} of the largest entry"
-            )
-
-
-def _difference(found: Any, wanted: Any) -> float:
-    if found.shape != wanted.shape:
-        return float("inf")
-    scale = float(np.abs(wanted).max(initial=0.0)) or 1.0
-    gap = np.abs(np.asarray(found, dtype=np.float64) - wanted).max(initial=0.0)
-    return float(gap) / scale
-
-
-def without_paths(text: str) -> str:
-    """Shorten paths to their last name, for results that are published.
-
-    Examples
-    --------
-    >>> without_paths("ImportError: /home/ann/env/lib/libmkl_rt.so: no such file")
-    'ImportError: libmkl_rt.so: no such file'
-    """
-    return re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[/\\][^\s/\\:'\"]+)*[/\\](?=[^\s/\\])", "", text)
 
 
 def _say(on_turn: OnTurn | None, name: str, done: int, of: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from sgclearn.bench.machine import sentence
 
 Document = dict[str, Any]
+EARLIER = "measured with an earlier version of the code"
 
 
 def duration(seconds: float | None) -> str:
@@ -51,27 +52,36 @@ def bar_rows(documents: Iterable[Document]) -> list[tuple[str, str, str, str, st
             bar["text"],
             "not measured" if bar["value"] is None else digits(bar["value"]),
             f"{bar['wanted']} {digits(bar['needed'])}",
-            "yes" if bar["met"] else "no",
+            "yes" if bar["met"] else ", ".join(bar["absent"]) if bar["reached"] else "no",
         )
         for document in documents
         for bar in document["bars"]
     ]
 
 
+# Figures of contenders that have a column of their own where somebody has them, with title and form.
+COLUMNS = {
+    "accuracy": ("accuracy", ".4f"),
+    "val_accuracy": ("validation accuracy", ".4f"),
+    "test_accuracy": ("test accuracy", ".4f"),
+    "best_score": ("best validation accuracy", ".4f"),
+    "loss": ("loss", ".5f"),
+    "training_loss": ("training loss", ".4f"),
+    "relative_gradient": ("relative gradient", ".1e"),
+}
+
+
 def part_rows(part: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Header and rows of one problem: quickest first, those that did not run at the end with the reason."""
     ran = sorted((c for c in part["contenders"] if c["fault"] is None), key=lambda c: c["best"])
-    names = ("val_accuracy", "test_accuracy", "accuracy")
-    accuracy = next((name for name in names if any(name in c["figures"] for c in ran)), None)
-    header = ["contender", "time", "times sgclearn's", "memory beyond"]
-    header += [] if accuracy is None else [accuracy.replace("_", " ").replace("val ", "validation ")]
+    shown = [name for name in COLUMNS if any(name in c["figures"] for c in ran)]
+    header = ["contender", "time", "times sgclearn's", "memory beyond", *(COLUMNS[name][0] for name in shown)]
     rows = []
     for c in ran:
+        time = f"{duration(c['best'])}{', first run' if c['is_first_run'] else ''}"
         memory = "" if c["bytes_beyond"] is None else f"{digits(c['bytes_beyond'] / 1e6)} MB"
-        row = [c["name"], duration(c["best"]), digits(c["times_ours"]), memory]
-        if accuracy is not None:
-            row.append(f"{c['figures'][accuracy]:.4f}" if accuracy in c["figures"] else "")
-        rows.append(row)
+        figures = [format(c["figures"][n], COLUMNS[n][1]) if n in c["figures"] else "" for n in shown]
+        rows.append([c["name"], time, digits(c["times_ours"]), memory, *figures])
     for c in part["contenders"]:
         if c["fault"] is not None:
             word = "missing" if c["is_missing"] else "failed"
@@ -95,16 +105,27 @@ def sizes_text(sizes: dict[str, Any]) -> str:
     )
 
 
-def page(documents: dict[str, Document], figure_of: dict[str, str] | None = None) -> str:
-    """Every case as tables; `figure_of` names the picture of a case, relative to the page."""
+def page(documents: dict[str, Document], figure_of: dict[str, str] | None = None, code: str = "") -> str:
+    """Every case as tables.
+
+    Parameters
+    ----------
+    documents : dict
+        Results by letter.
+    figure_of : dict, optional
+        The picture of a case, relative to the page.
+    code : str, optional
+        Fingerprint of the code as it is: results of another one are marked.
+    """
     if not documents:
         return "No case has been run yet.\n"
     ordered = [documents[letter] for letter in sorted(documents)]
-    lines = [*_machine_lines(ordered), "", "What must be shown", "-" * 18]
+    lines = [*_machine_lines(ordered), "", *_when_lines(ordered, code), "What must be shown", "-" * 18]
     lines += _list_table(("case", "what", "value", "wanted", "met"), bar_rows(ordered), (8, 52, 14, 16, 10))
     for document in ordered:
         title = f"({document['case']}) {document['title']}"
         lines += ["", title, "-" * len(title), document["about"], ""]
+        lines += [] if _is_current(document, code) else [f"**{EARLIER.capitalize()}.**", ""]
         if figure_of is not None and document["case"] in figure_of:
             lines += [f".. image:: {figure_of[document['case']]}", f"   :alt: {document['title']}", ""]
         lines += _case_lines(document)
@@ -112,8 +133,12 @@ def page(documents: dict[str, Document], figure_of: dict[str, str] | None = None
 
 
 def _machine_lines(documents: Sequence[Document]) -> list[str]:
-    first = documents[0]
-    lines = [f"Machine: {sentence(first['machine'])}. Threads: {first['mark']['threads']}."]
+    machines: dict[str, list[str]] = {}
+    for document in documents:
+        machines.setdefault(sentence(document["machine"]), []).append(document["case"])
+    lines = [f"Machine: {words}." for words in machines]
+    if len(machines) > 1:
+        lines = [f"- Machine of {', '.join(cases)}: {words}." for words, cases in machines.items()]
     versions: dict[str, str] = {}
     for document in documents:
         for part in document["parts"]:
@@ -131,6 +156,23 @@ def _machine_lines(documents: Sequence[Document]) -> list[str]:
     return lines
 
 
+def _is_current(document: Document, code: str) -> bool:
+    return code in ("", document["code"])
+
+
+def _when_lines(documents: Sequence[Document], code: str) -> list[str]:
+    """When and how each case was measured, and how busy the machine was."""
+    rows = []
+    for document in documents:
+        loads = [digits(document[name]) for name in ("load_before", "load_after")]
+        mark, remark = document["mark"], "" if _is_current(document, code) else EARLIER
+        rows.append(
+            [document["case"], document["day"], str(mark["repeat"]), str(mark["threads"]), *loads, remark]
+        )
+    header = ("case", "day (UTC)", "rounds", "threads", "load before", "load after", "remark")
+    return _list_table(header, rows)
+
+
 def _case_lines(document: Document) -> list[str]:
     lines: list[str] = []
     for part in document["parts"]:
@@ -138,6 +180,7 @@ def _case_lines(document: Document) -> list[str]:
         lines += [f"**{part['name']}**: {sizes_text(part['sizes'])}.", ""]
         lines += _list_table(header, rows)
         lines += _figure_lines(part["figures"])
+        lines += [line for note in part["notes"] for line in (note, "")]
     lines += _figure_lines(document["figures"])
     for name, reason in document["skipped"].items():
         lines += [f"Skipped: {name}, {reason}.", ""]

@@ -33,7 +33,9 @@ def command(
     quick: Annotated[
         bool, _option("Small problems, one round: to see that everything runs.", WHAT, "--quick")
     ] = False,
-    repeat: Annotated[int, _option("Rounds after the warm-up, the best counts; 5 if not given.", WHAT)] = 5,
+    repeat: Annotated[
+        int | None, _option("Rounds after the warm-up, the best counts; 5 if not given.", WHAT)
+    ] = None,
     threads: Annotated[int, _option("Threads of every contender; 2 if not given.", WHAT)] = 2,
     data_dir: Annotated[
         Path | None, _option("Folder with the real graphs; else the variable SGCLEARN_DATA.", WHAT)
@@ -58,12 +60,21 @@ def command(
         Path | None, _option("Write table and figures into this folder of documentation too.", RESULT)
     ] = None,
     force: Annotated[bool, _option("Run cases again that are done.", RESULT, "--force")] = False,
+    keep: Annotated[
+        bool,
+        _option(
+            "Keep results of an earlier version of the code and those that lack somebody; the tables say so.",
+            RESULT,
+            "--keep",
+        ),
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    r"""Measure sgclearn against its peers: same data, same threads, in turns, answers compared.
+    r"""Measure sgclearn against its peers: same data, same threads, in turns, answers compared where there are any.
 
     Peers are installed in an environment of their own. Each case is kept in the folder as soon as it is done, and a
-    command that was interrupted goes on with the next one.
+    command that was interrupted goes on with the next one. A case that was measured with another version of the code,
+    or in which data or peers failed, is run again.
 
     \b
     Examples:
@@ -83,23 +94,25 @@ def command(
     for letter in letters:
         check_letter(letter)
     _check_counts(repeat=repeat, threads=threads)
+    _check_quick(quick, repeat=repeat, data_dir=data_dir, docs=docs)
+    if force and keep:
+        raise InputError("--force and --keep exclude each other: got both; leave one of them out.")
     if peers is not None and no_peers:
         raise InputError("--peers and --no-peers exclude each other: got both; leave one of them out.")
-    if docs is not None and quick:
-        raise InputError("--docs is for figures that mean something: got --quick; leave one of them out.")
     if docs is not None and not docs.is_dir():
         raise InputError(f"--docs must be a folder that exists: got {docs}; make it first.")
     folder = Path(DEFAULT_FOLDER) if out is None else out
     with screen.progress() as stages:
         python = None if no_peers else _peers_python(peers, stages)
-        settings = BenchSettings(folder, quick, repeat, threads, python, data_dir, scratch, force)
+        settings = BenchSettings(folder, quick, repeat or 5, threads, python, data_dir, scratch, force, keep)
 
-        def on_case(current: Case, is_done: bool) -> Any:
+        def on_case(current: Case, is_done: bool, flaw: str | None) -> Any:
+            subject = f"case {current.letter} {'is done' if flaw is None else flaw}"
             if is_done:
-                complain(
-                    f"case {current.letter} is done: its result in {folder} is kept, --force runs it again."
-                )
+                complain(f"{subject}: its result in {folder} is kept, --force runs it again.")
                 return None
+            if flaw is not None:
+                complain(f"{subject}: it is run again, --keep publishes it as it is.")
             move = stages.stage(f"({current.letter}) {current.title}")
             return lambda whose, done, of: move(done, of)
 
@@ -110,10 +123,17 @@ def command(
     screen.document(documents)
 
 
-def _check_counts(**given: int) -> None:
+def _check_counts(**given: int | None) -> None:
     for name, value in given.items():
-        if value < 1:
+        if value is not None and value < 1:
             raise InputError(f"--{name} must be a whole number >= 1: got {value}.")
+
+
+def _check_quick(quick: bool, **given: Any) -> None:
+    """A quick run has drawn data, one round, and no figure that means anything."""
+    for name in (name for name, value in given.items() if quick and value is not None):
+        option = f"--{name.replace('_', '-')}"
+        raise InputError(f"{option} is for a run at full size: got it with --quick; leave one of them out.")
 
 
 def _peers_python(folder: Path | None, stages: Stages) -> Path:
@@ -128,14 +148,15 @@ def _peers_python(folder: Path | None, stages: Stages) -> Path:
 
 def _write(folder: Path, docs: Path | None, quick: bool) -> None:
     """The table and a figure of every case in the folder, those of earlier runs included."""
+    from sgclearn.bench.fingerprint import code_fingerprint
     from sgclearn.bench.running import read_documents
     from sgclearn.bench.tables import page
     from sgclearn.files import replacing
 
-    documents = read_documents(folder, quick)
+    documents, code = read_documents(folder, quick), code_fingerprint()
     figures = _draw(folder, documents)
     with replacing(folder / TABLE) as temporary:
-        temporary.write_text(page(documents, figures), encoding="utf-8")
+        temporary.write_text(page(documents, figures, code), encoding="utf-8")
     if docs is None:
         return
     (docs / PICTURE).parent.mkdir(exist_ok=True)
@@ -144,7 +165,7 @@ def _write(folder: Path, docs: Path | None, quick: bool) -> None:
             shutil.copyfile(folder / figures[letter], temporary)
     with replacing(docs / TABLE) as temporary:
         pictures = {letter: PICTURE.format(letter) for letter in figures}
-        temporary.write_text(page(documents, pictures), encoding="utf-8")
+        temporary.write_text(page(documents, pictures, code), encoding="utf-8")
 
 
 def _draw(folder: Path, documents: dict[str, Any]) -> dict[str, str]:
@@ -170,6 +191,8 @@ def _show(screen: Screen, documents: dict[str, Any], folder: Path) -> None:
         for part in document["parts"]:
             header, rows = part_rows(part)
             screen.table(header, rows, title=f"{part['name']}: {sizes_text(part['sizes'])}")
+            for note in part["notes"]:
+                screen.line(note)
         for name, reason in document["skipped"].items():
             screen.field("Skipped", f"{name}: {reason}")
     screen.table(

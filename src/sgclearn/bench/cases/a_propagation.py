@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sgclearn.bench.answers import Agreement
 from sgclearn.bench.cases.case import OURS, Bar, Bench, Case, Outcome, Part
 from sgclearn.bench.problems import write_problem
 from sgclearn.bench.process import Contender
@@ -50,7 +51,7 @@ def _reddit(bench: Bench) -> Part:
     with bench.folder() as folder:
         sizes = write_problem(folder, data.graph, data.X, n_hops=N_HOPS)
         del data
-        return bench.measure("Reddit's shape", sizes, folder, dense_contenders(bench.threads), compare="Z")
+        return bench.measure("Reddit's shape", sizes, folder, dense_contenders(bench.threads), Agreement("Z"))
 
 
 def _run(bench: Bench) -> Outcome:
@@ -63,25 +64,21 @@ def _run(bench: Bench) -> Outcome:
             continue
         with bench.folder() as folder:
             sizes = write_problem(folder, data.graph, data.X, n_hops=N_HOPS)
-            part = bench.measure(name, sizes, folder, sparse_contenders(bench.threads), compare="Z")
+            part = bench.measure(name, sizes, folder, sparse_contenders(bench.threads), Agreement("Z"))
         outcome.parts.append(part)
     ours = reddit.best(OURS)
     beyond = None if ours is None or ours.bytes_beyond is None else ours.bytes_beyond
     features = 4 * reddit.sizes["n_nodes"] * reddit.sizes["n_features"]
     outcome.bars = [
-        Bar(
-            "Reddit's shape: times as fast as the faster of MKL and torch CSR",
-            reddit.ratio("MKL", "torch CSR"),
-            4,
-        ),
-        Bar("Reddit's shape: times as fast as scipy", reddit.ratio("scipy"), 8),
+        reddit.bar("Reddit's shape: times as fast as the faster of MKL and torch CSR", 4, "MKL", "torch CSR"),
+        reddit.bar("Reddit's shape: times as fast as scipy", 8, "scipy"),
         Bar(
             "Reddit's shape: memory beyond X, graph and result, as a share of X",
             None if beyond is None else beyond / features,
             0.1,
             at_most=True,
         ),
-        *(Bar(f"{part.name}: times as fast as the best peer", part.ratio(), 1) for part in outcome.parts[1:]),
+        *(part.bar(f"{part.name}: times as fast as the best peer", 1) for part in outcome.parts[1:]),
     ]
     return outcome
 

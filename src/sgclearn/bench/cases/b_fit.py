@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from sgclearn.bench.answers import Agreement, of_entries
 from sgclearn.bench.cases.case import OURS, Bar, Bench, Case, Outcome, Part
+from sgclearn.bench.cases.equal_loss import NEWTON, measure_training
+from sgclearn.bench.contenders.problem import row_normalized
 from sgclearn.bench.problems import write_problem
 from sgclearn.bench.process import Contender
 
@@ -22,10 +25,24 @@ QUICK = {"drawn": (1e-5, 5)}
 # scikit-learn's second-order solver stores a matrix of (features x classes)^2 numbers.
 LARGEST_HESSIAN = 3000
 # PyG stores a message for every edge and column when it is given a list of edges.
-LARGEST_MESSAGES = 2e9
+EDGES, LARGEST_MESSAGES = "PyG SGConv, edges", 2e9
+# Share of the nodes whose class may differ from sgclearn's: the others stop before the optimum, or leave the bias free.
+MOST_OTHER_CLASSES = 0.1
+# Solvers alone: few labels, many features.
+TRAINED, TRAINING_TOL = "cora", 1e-5
 
 
-def contenders(threads: int, n_parameters: int, message_bytes: float) -> list[Contender]:
+def too_large(n_parameters: int, message_bytes: float) -> dict[str, str]:
+    """Forms of peers that do not fit, with the reason."""
+    found = {}
+    if n_parameters > LARGEST_HESSIAN:
+        found[NEWTON] = f"its matrix would have {n_parameters:,} rows and columns"
+    if message_bytes > LARGEST_MESSAGES:
+        found[EDGES] = f"it would store {message_bytes / 1e9:.1f} GB of messages"
+    return found
+
+
+def contenders(threads: int, left_out: dict[str, str]) -> list[Contender]:
     """Everyone at one thread and, where there are more, at all: each side counts at its best."""
     found: list[Contender] = []
     for count in sorted({1, threads}):
@@ -33,23 +50,17 @@ def contenders(threads: int, n_parameters: int, message_bytes: float) -> list[Co
         peers: dict[str, tuple[str, str, dict[str, Any]]] = {
             "authors' recipe, COO": ("recipe:fit", "peers", {"layout": "coo"}),
             "authors' recipe, CSR": ("recipe:fit", "peers", {"layout": "csr"}),
-            "PyG SGConv, edges": ("recipe:pyg_fit", "peers", {"layout": "edges"}),
+            EDGES: ("recipe:pyg_fit", "peers", {"layout": "edges"}),
             "PyG SGConv, CSR": ("recipe:pyg_fit", "peers", {"layout": "csr"}),
             "scikit-learn, lbfgs": ("sklearn_peer:fit", "own", {"solver": "lbfgs"}),
+            NEWTON: ("sklearn_peer:fit", "own", {"solver": "newton-cholesky"}),
         }
-        if n_parameters <= LARGEST_HESSIAN:
-            peers["scikit-learn, newton-cholesky"] = (
-                "sklearn_peer:fit",
-                "own",
-                {"solver": "newton-cholesky"},
-            )
-        if message_bytes > LARGEST_MESSAGES:
-            del peers["PyG SGConv, edges"]
         if count == 1:
             peers["scikit-network GNNClassifier"] = ("sknetwork_peer:fit", "peers", {})
         found.append(Contender(f"{OURS}, {label}", "ours:fit", is_peer=False, threads=count))
         for name, (entry, environment, settings) in peers.items():
-            found.append(Contender(f"{name}, {label}", entry, True, environment, count, settings))
+            if name not in left_out:
+                found.append(Contender(f"{name}, {label}", entry, True, environment, count, settings))
     return found
 
 
@@ -60,7 +71,10 @@ def _measure(bench: Bench, name: str, data: Any, weight_decay: float, epochs: in
     with bench.folder() as folder:
         sizes = write_problem(folder, data.graph, data.X, data, **settings)
         messages = 4.0 * (data.graph.n_stored + data.graph.n_nodes) * data.X.shape[1]
-        part = bench.measure(name, sizes, folder, contenders(bench.threads, n_parameters, messages))
+        left_out = too_large(n_parameters, messages)
+        judge = Agreement("labels", 1.0 if bench.quick else MOST_OTHER_CLASSES, of_entries)
+        part = bench.measure(name, sizes, folder, contenders(bench.threads, left_out), judge)
+    part.notes += [f"Left out: {peer}, {reason}." for peer, reason in left_out.items()]
     ours, recipe = part.best(OURS), part.fastest_peer("authors' recipe")
     if ours is not None and recipe is not None:
         part.figures["accuracy, ours - recipe, points"] = 100 * (
@@ -72,6 +86,15 @@ def _measure(bench: Bench, name: str, data: Any, weight_decay: float, epochs: in
     return part
 
 
+def _training(bench: Bench, name: str, data: Any, weight_decay: float) -> Part:
+    """Solvers alone on the propagated rows of the few labelled nodes."""
+    from sgclearn import propagate
+
+    Z = propagate(row_normalized(data.X), data.graph, 2, nodes=data.train, output="dense")
+    title = f"{name}, training alone, to the same loss"
+    return measure_training(bench, title, Z, data.y[data.train], weight_decay, TRAINING_TOL)
+
+
 def _run(bench: Bench) -> Outcome:
     outcome = Outcome()
     for name, (weight_decay, epochs) in (QUICK if bench.quick else SETTINGS).items():
@@ -80,6 +103,8 @@ def _run(bench: Bench) -> Outcome:
             outcome.skipped[name] = data
         else:
             outcome.parts.append(_measure(bench, name, data, weight_decay, epochs))
+            if bench.quick or name == TRAINED:
+                outcome.parts.append(_training(bench, name, data, weight_decay))
     barred = [part for part in outcome.parts if part.name in BARRED]
     recipe = [ratio for part in barred if (ratio := part.ratio("authors' recipe")) is not None]
     pyg = [ratio for part in barred if (ratio := part.ratio("PyG")) is not None]
@@ -87,16 +112,21 @@ def _run(bench: Bench) -> Outcome:
         gap for part in barred if (gap := part.figures.get("accuracy, ours - recipe, points")) is not None
     ]
     complete = len(recipe) == len(BARRED)
+    mean = float(np.exp(np.log(recipe).mean())) if complete else None
+    no_recipe = [f"{part.name}: {peer}" for part in barred for peer in part.absent("authors' recipe")]
+    no_pyg = [f"{part.name}: {peer}" for part in barred for peer in part.absent("PyG")]
+    least, least_pyg = min(recipe, default=None), min(pyg, default=None)
     outcome.bars = [
-        Bar(
-            "times as fast as the authors' recipe, geometric mean",
-            float(np.exp(np.log(recipe).mean())) if complete else None,
-            10,
-        ),
-        Bar("times as fast as the authors' recipe, least", min(recipe) if complete else None, 6),
-        Bar("times as fast as PyG, least", min(pyg) if len(pyg) == len(BARRED) else None, 30),
+        Bar("times as fast as the authors' recipe, geometric mean", mean, 10, absent=no_recipe),
+        Bar("times as fast as the authors' recipe, least", least if complete else None, 6, absent=no_recipe),
+        Bar("times as fast as PyG, least", least_pyg if len(pyg) == len(BARRED) else None, 30, absent=no_pyg),
         Bar("test accuracy above the recipe's, least, in points", min(gaps, default=None), -0.3),
         Bar("test accuracy above the recipe's, most, in points", max(gaps, default=None), 0.3, at_most=True),
+        *(
+            part.bar(f"{part.name}: times as fast as the best peer", 1)
+            for part in outcome.parts
+            if "loss to reach" in part.figures
+        ),
     ]
     return outcome
 
@@ -105,7 +135,10 @@ FIT = Case(
     "b",
     "Fit and predict",
     "From arrays in memory to the predicted class of every node, everything included. Each side counts at its best "
-    "number of threads; the recipe is the authors' own (Adam, 100 epochs), sgclearn finds the exact optimum of the "
-    "same objective. The accuracy is the mean over the runs, each from another seed.",
+    "number of threads; the recipe is the authors' own (Adam, 100 epochs, 150 on Citeseer), sgclearn finds the exact "
+    "optimum of the same objective. The accuracy is the mean over the runs, each from another seed. At most "
+    f"{MOST_OTHER_CLASSES:.0%} of the nodes may have another class than sgclearn's; scikit-network, whose own training "
+    "ends elsewhere, is not compared: its accuracy says where. Training alone: the few labelled rows of one graph, "
+    "already propagated, and every solver until it reaches the same loss.",
     _run,
 )

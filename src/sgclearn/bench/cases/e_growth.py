@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sgclearn.bench.answers import Agreement
 from sgclearn.bench.cases.case import OURS, Bar, Bench, Case, Outcome, Part
 from sgclearn.bench.problems import write_problem
 from sgclearn.bench.process import Contender
@@ -42,7 +43,7 @@ def _measure(bench: Bench, n_stored: int) -> Part:
             sizes,
             folder,
             contenders(bench.threads, n_stored),
-            "Z",
+            Agreement("Z"),
         )
     ours, loop = part.best(OURS), part.best(PROBE)
     if ours is not None and loop is not None:
@@ -50,25 +51,30 @@ def _measure(bench: Bench, n_stored: int) -> Part:
     return part
 
 
-def exponent(stored: list[float], seconds: list[float]) -> float:
+def exponent(points: list[tuple[float, float]]) -> float:
     """Slope of the straight line through the logarithms.
 
     Examples
     --------
-    >>> round(exponent([1e5, 1e6, 1e7], [0.01, 0.1, 1.0]), 6)
+    >>> round(exponent([(1e5, 0.01), (1e6, 0.1), (1e7, 1.0)]), 6)
     1.0
     """
-    return float(np.polyfit(np.log(stored), np.log(seconds), 1)[0])
+    stored, values = np.log(points).T
+    return float(np.polyfit(stored, values, 1)[0])
 
 
 def _run(bench: Bench) -> Outcome:
     parts = [_measure(bench, n_stored) for n_stored in (QUICK_STORED if bench.quick else STORED)]
-    ran = [(part.sizes["n_stored"], ours.best) for part in parts if (ours := part.best(OURS)) is not None]
-    figures = {}
-    if len(ran) > 1:
-        figures["exponent of time in stored entries"] = exponent(
-            *(list(column) for column in zip(*ran, strict=True))
-        )
+    ran = [(part.sizes["n_stored"], ours) for part in parts if (ours := part.best(OURS)) is not None]
+    growing = {
+        "time": [(stored, ours.best) for stored, ours in ran],
+        "memory": [(stored, float(ours.bytes_beyond)) for stored, ours in ran if ours.bytes_beyond],
+    }
+    figures = {
+        f"exponent of {what} in stored entries": exponent(points)
+        for what, points in growing.items()
+        if len(points) > 1
+    }
     over = [
         part.figures["time over the loop's"]
         for part in parts

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -59,15 +61,37 @@ def tuning(problem: Problem) -> Run:
     options: dict[str, Any] = problem.settings["model"]
     decays = problem.settings["weight_decays"]
 
-    def run() -> Answer:
+    def fitted() -> Any:
         model = SGCClassifierCV(problem.n_hops, weight_decay=decays, **options)
-        model.fit(X, y, graph=graph, validation=val)
+        return model.fit(X, y, graph=graph, validation=val)
+
+    gradients = _gradients_of(fitted)
+
+    def run() -> Answer:
+        model = fitted()
         ordered = sorted(model.cv_results_, key=lambda trial: trial["weight_decay"])
         scores = np.array([trial["score"] for trial in ordered])
-        figures = {"best_score": float(scores.max()), "relative_gradient": float(model.gradient_ratio_)}
-        return Answer({"scores": scores}, figures)
+        figures = {"best_score": float(scores.max()), "solves": float(len(gradients))}
+        return Answer({"scores": scores}, {**figures, "relative_gradient": max(gradients)})
 
     return run
+
+
+def _gradients_of(fit: Callable[[], Any]) -> list[float]:
+    """Relative gradient where each solve of a fit ended. The solver is listened to in a run that is not timed."""
+    from sgclearn.classify.fitting import PreparedFit
+
+    heard: list[float] = []
+    solve = PreparedFit.solve
+
+    def listened(*arguments: Any, **more: Any) -> Any:
+        result = solve(*arguments, **more)
+        heard.append(float(result.gradient_ratio))
+        return result
+
+    with patch.object(PreparedFit, "solve", listened):
+        fit()
+    return heard
 
 
 def inductive(problem: Problem) -> Run:
@@ -108,7 +132,7 @@ def training(problem: Problem) -> Run:
 
     def run() -> Answer:
         model.fit(X, y)
-        figures = {"relative_gradient": float(model.gradient_ratio_), "iterations": float(model.n_iter_)}
+        figures = {"iterations": float(model.n_iter_)}
         return Answer({"coef": model.coef_.T.copy(), "intercept": model.intercept_.copy()}, figures)
 
     return run

@@ -34,6 +34,7 @@ def fit(problem: Problem) -> Run:
         labels = np.asarray(
             model.fit_predict(operator, features, given, n_epochs=settings["epochs"], random_state=2019)
         )
-        return Answer({"labels": labels}, {"accuracy": float((labels == problem.y)[test].mean())})
+        # Its own training has no weight decay and ends elsewhere: its classes are not compared.
+        return Answer({}, {"accuracy": float((labels == problem.y)[test].mean())})
 
     return run

@@ -23,7 +23,8 @@ PACKAGES = (
     *("sgclearn", "numpy", "scipy", "scikit-learn", "torch", "torch_geometric"),
     *("scikit-network", "mkl", "sparse_dot_mkl", "python-graphblas", "suitesparse-graphblas"),
 )
-SKETCH_ROWS, SKETCH_NUMBERS = 2000, 20_000_000
+# An array of so few numbers is compared whole; of a larger one so many rows are, with so many numbers at most.
+WHOLE, SKETCH_ROWS, SKETCH_NUMBERS = 1_000_000, 2000, 20_000_000
 _RESET_PEAK = "5"  # what Linux wants to read for the peak to start again
 
 
@@ -43,11 +44,13 @@ def give_back() -> None:
 
 
 def sketch(array: Any) -> dict[str, Any]:
-    """What is compared of a result: a fixed sample of its rows, and the sums of its columns."""
+    """What is compared of a result: a fixed sample of its rows or all, and the sums of its columns."""
     array = array.make() if isinstance(array, Later) else array
     if np.ndim(array) == 1:
         return {"rows": np.asarray(array)}
     n_rows = min(SKETCH_ROWS, array.shape[0], max(1, SKETCH_NUMBERS // array.shape[1]))
+    if array.shape[0] * array.shape[1] <= WHOLE:
+        n_rows = array.shape[0]
     rows = np.sort(np.random.default_rng(1907).choice(array.shape[0], n_rows, replace=False))
     taken = array[rows]
     taken = taken.toarray() if hasattr(taken, "toarray") else taken
