@@ -34,6 +34,15 @@ using HopKernel = void (*)(const Hop<T, I>&, const T* in, T* out, int64_t first,
 template <class T, class I>
 HopKernel<T, I> hop_kernel(bool weighted, int lines);
 
+// The rows first..last, which are one of the Bands, for blocks that are one cache line wide. `sums` has a line for every
+// row that a band can have, and one for nobody.
+template <class T, class I>
+using BandKernel = void (*)(const Hop<T, I>&, const uint16_t* entries, int64_t n_entries, const T* in, T* sums, T* out,
+                            int64_t first, int64_t last);
+
+template <class T, class I>
+BandKernel<T, I> band_kernel();
+
 // Adds the lines of the stored entries first..last into `total` and does nothing else with them: the limit
 // that the benchmark measures the kernels against. `stored` is the number of entries in all.
 template <class I>

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "bands.hpp"
 #include "hop.hpp"
 #include "small.hpp"
 

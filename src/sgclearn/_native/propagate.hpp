@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
+#include "bands.hpp"
 #include "block.hpp"
 #include "hop.hpp"
 #include "team.hpp"
@@ -21,15 +23,47 @@ struct Walk {
 
 inline constexpr int64_t kRowsAtOnce = 256;
 
-// Memory beyond input and output: two blocks. `progress(done, of)` counts columns, after every block.
+// Rows in bands, see there, for a walk all of whose hops have one and the same pattern, without weights and from all
+// nodes to all nodes: the caller has seen to that.
+template <class T>
+struct Banded {
+    Bands bands;
+    std::vector<std::unique_ptr<Block<T>>> sums;  // of every thread
+
+    template <class I>
+    Banded(const Hop<T, I>& hop, int64_t rows_of_band, Team& team)
+        : bands(hop.indptr, hop.indices, hop.n_rows, hop.n_inputs, rows_of_band, team) {
+        for (int t = 0; t < team.size(); ++t)
+            sums.push_back(std::make_unique<Block<T>>(kNobody + 1, kLineBytes / int(sizeof(T))));
+    }
+
+    // The rows of a hop; done(first, last) follows every band, while its rows are in the cache.
+    template <class I, class Done>
+    void hop(const Hop<T, I>& hop, const T* in, T* out, Team& team, const Done& done) {
+        const auto kernel = band_kernel<T, I>();
+        team.share(bands.count(), 1, [&](int64_t first, int64_t last, int thread) {
+            for (int64_t band = first; band < last; ++band) {
+                const auto& entries = bands.entries(band);
+                kernel(hop, entries.data(), int64_t(entries.size()), in, sums[size_t(thread)]->data(), out,
+                       bands.begin(band), bands.end(band));
+                done(bands.begin(band), bands.end(band));
+            }
+        });
+    }
+};
+
+// Memory beyond input and output: two blocks, and two bytes for every stored entry if rows are taken in bands (of so
+// many rows; 0 for one row after the other). `progress(done, of)` counts columns, after every block.
 template <class T, class I, class Source>
-void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, int lines, Team& team,
+void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, int lines, int rows_of_band, Team& team,
                const std::function<void(int64_t, int64_t)>& progress) {
     const int width = lines * kLineBytes / int(sizeof(T));
     const int n_hops = int(walk.hops.size());
     int64_t most = walk.n_inputs;
     for (const auto& hop : walk.hops) most = std::max(most, hop.n_rows);
     Block<T> current(most, width), next(most, width);
+    std::unique_ptr<Banded<T>> banded;
+    if (rows_of_band && n_hops) banded = std::make_unique<Banded<T>>(walk.hops[0], rows_of_band, team);
 
     for (int64_t column = 0; column < walk.n_columns && !team.stopped(); column += width) {
         const int count = int(std::min<int64_t>(width, walk.n_columns - column));
@@ -53,10 +87,17 @@ void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, 
             T* out = next.data();
             const bool wanted = output.coefficients[k] != 0;
             const bool at_once = wanted && walk.places[size_t(k)] == nullptr;  // while the rows are in the cache
-            team.share(hop.n_rows, kRowsAtOnce, [&](int64_t first, int64_t last, int) {
-                kernel(hop, in, out, first, last);
+            const auto done = [&](int64_t first, int64_t last) {
                 if (at_once) emit(k, first, last, out);
-            });
+            };
+            if (banded) {
+                banded->hop(hop, in, out, team, done);
+            } else {
+                team.share(hop.n_rows, kRowsAtOnce, [&](int64_t first, int64_t last, int) {
+                    kernel(hop, in, out, first, last);
+                    done(first, last);
+                });
+            }
             if (wanted && !at_once) emit_all(k, out);
             if (wanted) fresh = false;
             current.swap(next);

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from sgclearn._native import _kernel
 from sgclearn.graph.build import index_dtype
+from sgclearn.propagation.engines.bands import band_bytes, rows_of_band
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.engines.native_products import (
     WORTH_A_THREAD,
@@ -192,10 +193,12 @@ class NativeWalk:
             hops = _with_indices(hops, index)
         most = max([len(packing), *(len(hop[4]) for hop in hops)])
         work = n_columns * sum(len(hop[1]) for hop in hops)
+        n_threads = self.n_threads if work > WORTH_A_THREAD else 1
+        band = rows_of_band(most, n_threads) if _in_bands(hops, n_columns, self.dtype.itemsize) else 0
+        lines = 1 if band else block_lines(most, n_columns, self.dtype.itemsize)
         tail = (
             None if nodes is None else nodes.astype(np.int64, copy=False), out,
-            np.ascontiguousarray(coefficients, dtype=np.float64), block_lines(most, n_columns, self.dtype.itemsize),
-            self.n_threads if work > WORTH_A_THREAD else 1, on_progress,
+            np.ascontiguousarray(coefficients, dtype=np.float64), lines, band, n_threads, on_progress,
         )  # fmt: skip
         head = (hops, places, packing.astype(self.dtype, copy=False), unpacking)
         if sparse.issparse(H):
@@ -227,6 +230,17 @@ def _with_indices(hops: list[tuple[Any, ...]], index: np.dtype[Any]) -> list[tup
         return None if array is None else wide.setdefault(id(array), array.astype(index))
 
     return [(cast(hop[0]), cast(hop[1]), hop[2], cast(hop[3]), *hop[4:]) for hop in hops]
+
+
+def _in_bands(hops: list[tuple[Any, ...]], n_columns: int, itemsize: int) -> bool:
+    """Whether the kernel may take rows in bands, and it pays."""
+    if not hops:
+        return False
+    _, indices, weights, own, mix, _, n_inputs = hops[0]
+    alike = all(hop[1] is indices for hop in hops)
+    if not alike or weights is not None or own is not None or len(mix) != n_inputs:
+        return False
+    return band_bytes(n_inputs, len(indices), n_columns, itemsize, len(hops)) > 0
 
 
 def block_lines(n_nodes: int, n_columns: int, itemsize: int) -> int:
