@@ -1,8 +1,9 @@
-"""What was tried to make propagation faster: other widths of blocks, and nodes in another order.
+"""What was tried to make propagation faster: rows in bands, other widths of blocks, and nodes in another order.
 
 The graph is drawn with the shape of Reddit. Every way makes the same hops, takes turns with the others, gives the same
 answer, and counts at its best. The kernel packs 16, 32 or 64 columns of float32 (one, two or four cache lines a node),
-and chooses by itself; here it is told. A new order of the nodes is timed with its cost: the graph and the features are
+and takes rows in bands or one after the other, whose cost is timed with them; it chooses by itself, and here it is told.
+Blocks are timed with rows one after the other: those of bands are always 16 columns wide. A new order of the nodes is timed with its cost: the graph and the features are
 put into it, and the result is put back. The communities are those that the graph was drawn with: finding them would
 cost more on top. Prefetching is compiled into the kernel and cannot be turned off here.
 
@@ -42,9 +43,16 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
     def plain(n_hops: int) -> tuple[Any, float]:
         return propagate(X, graph, n_hops, n_threads=n_threads), 0.0
 
+    def in_bands(n_hops: int) -> tuple[Any, float]:
+        with patch.object(native_walk, "band_bytes", lambda *_: 1.0):
+            return plain(n_hops)
+
     def in_blocks(lines: int) -> Way:
         def run(n_hops: int) -> tuple[Any, float]:
-            with patch.object(native_walk, "block_lines", lambda *_: lines):
+            with (
+                patch.object(native_walk, "band_bytes", lambda *_: 0.0),
+                patch.object(native_walk, "block_lines", lambda *_: lines),
+            ):
                 return plain(n_hops)
 
         return run
@@ -63,12 +71,15 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
 
         return run
 
-    widths = {f"blocks of {COLUMNS_A_LINE * lines} columns": in_blocks(lines) for lines in LINES}
+    widths = {
+        f"one row after the other, blocks of {COLUMNS_A_LINE * lines} columns": in_blocks(lines)
+        for lines in LINES
+    }
     orders = {
         "nodes by degree": in_order(-np.diff(graph.indptr)),
         "nodes by true community": in_order(data.y),
     }
-    return {AS_IT_IS: plain, **widths, **orders}
+    return {AS_IT_IS: plain, "rows in bands": in_bands, **widths, **orders}
 
 
 def measure(tried: dict[str, Way], n_hops: int, rounds: int) -> dict[str, tuple[float, float]]:
