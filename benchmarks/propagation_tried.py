@@ -1,11 +1,11 @@
 """What was tried to make propagation faster: rows in bands, other widths of blocks, and nodes in another order.
 
 The graph is drawn with the shape of Reddit. Every way makes the same hops, takes turns with the others, gives the same
-answer, and counts at its best. The kernel packs 16, 32 or 64 columns of float32 (one, two or four cache lines a node),
-and takes rows in bands or one after the other, whose cost is timed with them; it chooses by itself, and here it is told.
-Blocks are timed with rows one after the other: those of bands are always 16 columns wide. A new order of the nodes is timed with its cost: the graph and the features are
-put into it, and the result is put back. The communities are those that the graph was drawn with: finding them would
-cost more on top. Prefetching is compiled into the kernel and cannot be turned off here.
+answer, and counts at its best. The kernel takes rows in bands, 16 columns of float32 at a time, or one after the other,
+16, 32 or 64 at a time (one, two or four cache lines a node). It chooses by itself; here it is told. Bands are timed with
+what it costs to build them, and a new order of the nodes with its own cost: the graph and the features are put into it,
+and the result is put back. The communities are those that the graph was drawn with: finding them would cost more on
+top. Prefetching is compiled into the kernel and cannot be turned off here.
 
 Run it with `python benchmarks/propagation_tried.py`; `--nodes 20000 --features 64` gives an idea in seconds. Writes
 docs/propagation-tried-table.rst, which the documentation includes.
