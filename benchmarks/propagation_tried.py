@@ -2,8 +2,8 @@
 
 The graph is drawn with the shape of Reddit. Every way makes the same hops, takes turns with the others, gives the same
 answer, and counts at its best. The kernel takes rows in bands, 16 columns of float32 at a time, or one after the other,
-16, 32 or 64 at a time (one, two or four cache lines a node). It chooses by itself; here it is told. Bands are timed with
-what it costs to build them, and a new order of the nodes with its own cost: the graph and the features are put into it,
+16, 32 or 64 at a time (one, two or four cache lines a node). It chooses by itself; here it is told. Bands are timed
+with what building them costs, and a new order of the nodes with its cost: the graph and the features are put into it,
 and the result is put back. The communities are those that the graph was drawn with: finding them would cost more on
 top. Prefetching is compiled into the kernel and cannot be turned off here.
 
