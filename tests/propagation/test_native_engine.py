@@ -13,6 +13,7 @@ from scipy import sparse
 
 from sgclearn import Graph, Operator, propagate, reference
 from sgclearn.propagation.engines import get_engine, native_engine, native_products, native_walk
+from sgclearn.propagation.engines.bands import band_bytes
 
 from zoo import dense_adjacency, random_features, random_graph
 
@@ -186,11 +187,17 @@ def test_native_raises_what_its_progress_raises(form, plan):
     assert len(steps) == 1  # it stops there
 
 
-def endless_hops():
-    graph, rows = random_graph(60_000, 1_500_000, seed=47), np.arange(60_000)
+def endless_hops(n_nodes: int = 60_000):
+    graph, rows = random_graph(n_nodes, 1_500_000, seed=47), np.arange(n_nodes)
     walk = get_engine("native", 2).walk(Operator(graph), [rows] * 501, rows, np.float32)
-    X, power = np.ones((60_000, 300), dtype=np.float32), np.eye(501)[-1]
+    X, power = np.ones((n_nodes, 300), dtype=np.float32), np.eye(501)[-1]
     return lambda: walk.forward(X, power)
+
+
+def endless_hops_in_bands():
+    n_nodes = 75_000
+    assert band_bytes(n_nodes, 3_000_000, 300, 4, 500) > 0
+    return endless_hops(n_nodes)
 
 
 def endless_sparse_product():
@@ -231,11 +238,16 @@ def seconds_from_ctrl_c_to_its_exception(work) -> float:
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("prepare", [endless_hops, endless_sparse_product, endless_walked_rows])
+ENDLESS = [endless_hops, endless_hops_in_bands, endless_sparse_product, endless_walked_rows]
+
+
+@pytest.mark.parametrize("prepare", ENDLESS)
 def test_native_stops_on_ctrl_c_within_a_second(prepare):
     work = prepare()
     # A tenth of a second where there is nothing else to do; a busy machine may need another attempt.
-    assert any(seconds_from_ctrl_c_to_its_exception(work) < 1.0 for _ in range(3))
+    # Under a sanitizer, which makes everything slower, that it stops at all is what counts.
+    most = 60.0 if "SGCLEARN_TEST_KERNEL" in os.environ else 1.0
+    assert any(seconds_from_ctrl_c_to_its_exception(work) < most for _ in range(3))
 
 
 def test_native_hops_between_the_same_nodes_hold_their_scales_once():
