@@ -140,3 +140,12 @@ def test_plan_of_a_tiny_graph_forms_its_rows():
     features = NodeFeatures(np.random.default_rng(103).normal(size=(34, 16)))
     # Products that are never formed would take a call each, which costs more than everything else here.
     assert make_plan(Operator(graph), features, np.arange(0, 34, 2), 2, 2).chosen != "implicit"
+
+
+def test_equal_counts_are_added_up_as_any_others():
+    graph = random_graph(60, 150, seed=3)
+    pattern = (graph.to_scipy() != 0).astype(float).toarray()
+    for nodes in (np.arange(60), np.array([7, 2, 41])):
+        wanted = np.zeros(60)
+        wanted[nodes] = (pattern @ np.full(60, 5.0))[nodes]
+        np.testing.assert_array_equal(neighbour_sums(graph, np.full(60, 5.0), nodes), wanted)

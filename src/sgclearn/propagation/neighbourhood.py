@@ -31,7 +31,8 @@ def hop_sets(graph: Graph, rows: NDArray[np.intp], n_hops: int) -> list[NDArray[
     for _ in range(n_hops):
         if len(fresh):
             before = reached.copy()
-            _mark_neighbours(graph, fresh, reached)
+            if not reached.all():
+                _mark_neighbours(graph, fresh, reached)
             fresh = np.flatnonzero(reached > before)
         # A set that nothing was added to is the same object: whoever looks for that sees it at once.
         sets.append(np.flatnonzero(reached) if len(fresh) or len(sets) == 1 else sets[-1])
@@ -50,6 +51,9 @@ def _mark_neighbours(graph: Graph, nodes: NDArray[np.intp], reached: NDArray[np.
 def neighbour_sums(graph: Graph, counts: NDArray[np.float64], nodes: NDArray[np.intp]) -> NDArray[np.float64]:
     """The counts added up over the neighbours of the nodes, each of weight one (n,); zero at other nodes."""
     kernel, sums = load_kernel(), np.zeros(graph.n_nodes)
+    if len(counts) and counts.min() == counts.max():  # as those of dense features are: no edge has to be read
+        sums[nodes] = counts[0] * np.diff(graph.indptr)[nodes]
+        return sums
     if kernel is None:
         _, neighbours, indptr = _neighbours(graph, nodes)
         ones = np.ones(len(neighbours), dtype=np.float32)
