@@ -12,6 +12,7 @@ import pytest
 
 from sgclearn import SGCClassifier, propagate
 from sgclearn.bench.answers import Judge
+from sgclearn.bench.cases import equal_loss
 from sgclearn.bench.cases.equal_loss import reaches
 from sgclearn.bench.contenders import gather, ours, scipy_peer, sklearn_peer, worker
 from sgclearn.bench.contenders.objective import Objective
@@ -121,6 +122,15 @@ def test_training_contenders_reach_the_loss_and_are_judged_by_it(tmp_path: Path)
         assert gradient < measurement.figures["relative_gradient"] < 0.1
     early = sklearn_peer.newton_training(Problem(tmp_path, {**wanted, "max_steps": 1}))().arrays
     assert "did not reach" in judged(judge, early).fault
+
+
+def test_training_contenders_take_part_with_every_number_of_threads() -> None:
+    both = equal_loss.contenders([1, 2], {}, with_newton=True)
+    assert len({who.name for who in both}) == len(both) == 8
+    for count, label in ((1, ", 1 thread"), (2, ", 2 threads")):
+        assert sum(who.threads == count and who.name.endswith(label) for who in both) == 4
+    alone = equal_loss.contenders([2], {}, with_newton=False)
+    assert [who.name for who in alone] == ["sgclearn", "scikit-learn, lbfgs", "torch L-BFGS"]
 
 
 def judged(judge: Judge, arrays: dict[str, Any]) -> Measurement:

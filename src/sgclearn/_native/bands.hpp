@@ -5,6 +5,7 @@
 // An entry is sixteen bits, half of an index: which row of the band, and how many nodes further than the entry before.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +19,7 @@ inline constexpr int kMostFurther = (1 << (16 - kRowBits)) - 1;
 
 class Bands {
   public:
-    // `n_rows` of a band, at most kNobody; none: the order of the rows stays as it is.
+    // A band has `rows_of_band` rows, from one to kNobody, and the last one what is left.
     template <class I>
     Bands(const I* indptr, const I* indices, int64_t n_rows, int64_t n_inputs, int64_t rows_of_band, Team& team)
         : n_rows_(n_rows), rows_of_band_(rows_of_band) {

@@ -30,6 +30,11 @@ ALLOCATION = {
 }
 
 
+def thread_label(count: int) -> str:
+    """How a contender that takes part with several numbers of threads is told apart, in its name."""
+    return f"{count} thread{'s' if count > 1 else ''}"
+
+
 @dataclass(frozen=True)
 class Contender:
     """Who takes part.

@@ -11,7 +11,7 @@ from sgclearn.bench.cases.case import OURS, Bar, Bench, Case, Outcome, Part
 from sgclearn.bench.cases.equal_loss import NEWTON, measure_training
 from sgclearn.bench.contenders.problem import row_normalized
 from sgclearn.bench.problems import write_problem
-from sgclearn.bench.process import Contender
+from sgclearn.bench.process import Contender, thread_label
 
 # The authors' tuned weight decay and epochs; Coauthor CS is not theirs and has the first of them.
 SETTINGS = {
@@ -46,7 +46,7 @@ def contenders(threads: int, left_out: dict[str, str]) -> list[Contender]:
     """Everyone at one thread and, where there are more, at all: each side counts at its best."""
     found: list[Contender] = []
     for count in sorted({1, threads}):
-        label = f"{count} thread{'s' if count > 1 else ''}"
+        label = thread_label(count)
         peers: dict[str, tuple[str, str, dict[str, Any]]] = {
             "authors' recipe, COO": ("recipe:fit", "peers", {"layout": "coo"}),
             "authors' recipe, CSR": ("recipe:fit", "peers", {"layout": "csr"}),
@@ -92,7 +92,8 @@ def _training(bench: Bench, name: str, data: Any, weight_decay: float) -> Part:
 
     Z = propagate(row_normalized(data.X), data.graph, 2, nodes=data.train, output="dense")
     title = f"{name}, training alone, to the same loss"
-    return measure_training(bench, title, Z, data.y[data.train], weight_decay, TRAINING_TOL)
+    counts = sorted({1, bench.threads})
+    return measure_training(bench, title, Z, data.y[data.train], weight_decay, TRAINING_TOL, counts)
 
 
 def _run(bench: Bench) -> Outcome:

@@ -7,7 +7,7 @@ import numpy as np
 from sgclearn.bench.answers import Agreement, of_best
 from sgclearn.bench.cases.case import OURS, Bar, Bench, Case, Outcome
 from sgclearn.bench.problems import write_problem
-from sgclearn.bench.process import Contender
+from sgclearn.bench.process import Contender, thread_label
 
 N_DECAYS, TOL = 60, 1e-5
 RATIO = "times as fast as sixty trainings of the authors' recipe after one propagation"
@@ -20,7 +20,7 @@ def contenders(threads: int) -> list[Contender]:
     """Ours and the recipe, each at one thread and at all."""
     found = []
     for count in sorted({1, threads}):
-        label = f"{count} thread{'s' if count > 1 else ''}"
+        label = thread_label(count)
         found.append(Contender(f"{OURS}, {label}", "ours:tuning", is_peer=False, threads=count))
         found += [
             Contender(

@@ -73,7 +73,7 @@ def _training(bench: Bench, data: Any) -> Part:
 
     Z = propagate(np.ascontiguousarray(data.X[data.train]), data.graph.subgraph(data.train))
     name = "training alone, to the same loss"
-    return measure_training(bench, name, Z, data.y[data.train], TRAINING_DECAY, TRAINING_TOL)
+    return measure_training(bench, name, Z, data.y[data.train], TRAINING_DECAY, TRAINING_TOL, [bench.threads])
 
 
 def _plain_accuracy(data: Any) -> float:

@@ -9,7 +9,7 @@ from sgclearn.bench.cases.case import OURS, Bench, Part
 from sgclearn.bench.contenders.objective import Objective
 from sgclearn.bench.measurement import Measurement
 from sgclearn.bench.problems import write_problem
-from sgclearn.bench.process import Contender
+from sgclearn.bench.process import Contender, thread_label
 
 # Everyone is asked for sgclearn's loss and a little more; a loss summed in float32 may be off by the second.
 SLACK, ROUNDING, MAX_ITER, MAX_STEPS = 1e-3, 1e-5, 1000, 30
@@ -17,7 +17,9 @@ SLACK, ROUNDING, MAX_ITER, MAX_STEPS = 1e-3, 1e-5, 1000, 30
 NEWTON, LARGEST_MATRIX = "scikit-learn, newton-cholesky", 1e9
 
 
-def measure_training(bench: Bench, name: str, Z: Any, y: Any, weight_decay: float, tol: float) -> Part:
+def measure_training(
+    bench: Bench, name: str, Z: Any, y: Any, weight_decay: float, tol: float, thread_counts: list[int]
+) -> Part:
     """Time to the loss at which sgclearn's solver stops with that tolerance.
 
     Parameters
@@ -28,6 +30,8 @@ def measure_training(bench: Bench, name: str, Z: Any, y: Any, weight_decay: floa
     Z : float32 array (m, d)
     y : integer array (m,), classes from 0
     weight_decay, tol : float
+    thread_counts : list of int
+        Everyone takes part once with each; where rows are few, more threads can be slower.
     """
     from sgclearn import SGCClassifier
 
@@ -42,7 +46,7 @@ def measure_training(bench: Bench, name: str, Z: Any, y: Any, weight_decay: floa
         sizes = write_problem(folder, None, Z, {"y": y}, n_hops=0, model=model)
         sizes["n_classes"] = len(fitted.classes_)
         part = bench.measure(
-            name, sizes, folder, contenders(bench.threads, common, fits), reaches(objective, wanted)
+            name, sizes, folder, contenders(thread_counts, common, fits), reaches(objective, wanted)
         )
     if not fits:
         part.notes.append(f"Left out: {NEWTON}, it would store two matrices of {matrix_bytes / 1e9:.1f} GB.")
@@ -50,15 +54,20 @@ def measure_training(bench: Bench, name: str, Z: Any, y: Any, weight_decay: floa
     return part
 
 
-def contenders(threads: int, common: dict[str, Any], with_newton: bool) -> list[Contender]:
-    """Everyone who minimises the same objective to its optimum."""
-    found = [
-        Contender(OURS, "ours:training", is_peer=False, threads=threads),
-        Contender("scikit-learn, lbfgs", "sklearn_peer:training", True, "own", threads, common),
-        Contender("torch L-BFGS", "recipe:lbfgs_training", True, "peers", threads, common),
-    ]
-    if with_newton:
-        found.append(Contender(NEWTON, "sklearn_peer:newton_training", True, "own", threads, common))
+def contenders(thread_counts: list[int], common: dict[str, Any], with_newton: bool) -> list[Contender]:
+    """Everyone who minimises the same objective to its optimum, named with the threads if these differ."""
+    found: list[Contender] = []
+    for count in thread_counts:
+        label = f", {thread_label(count)}" if len(thread_counts) > 1 else ""
+        found += [
+            Contender(f"{OURS}{label}", "ours:training", is_peer=False, threads=count),
+            Contender(f"scikit-learn, lbfgs{label}", "sklearn_peer:training", True, "own", count, common),
+            Contender(f"torch L-BFGS{label}", "recipe:lbfgs_training", True, "peers", count, common),
+        ]
+        if with_newton:
+            found.append(
+                Contender(f"{NEWTON}{label}", "sklearn_peer:newton_training", True, "own", count, common)
+            )
     return found
 
 

@@ -6,7 +6,7 @@ from sgclearn.bench.answers import Agreement
 from sgclearn.bench.cases.case import OURS, Bar, Bench, Case, Outcome
 from sgclearn.bench.cases.e_growth import PROBE
 from sgclearn.bench.problems import write_problem
-from sgclearn.bench.process import Contender
+from sgclearn.bench.process import Contender, thread_label
 
 QUICK_SHAPE = {"n_nodes": 4000, "n_features": 48}
 
@@ -20,7 +20,7 @@ def _run(bench: Bench) -> Outcome:
         return Outcome(bars=[Bar(text, None, 1.7)], skipped={"several threads": "--threads 1 asks for one"})
     data = make_block_graph(**(QUICK_SHAPE if bench.quick else {}))
     contenders = [
-        Contender(f"{name}, {count} thread{'s' if count > 1 else ''}", entry, is_peer=False, threads=count)
+        Contender(f"{name}, {thread_label(count)}", entry, is_peer=False, threads=count)
         for count in (1, several)
         for name, entry in ((OURS, "ours:propagation"), (PROBE, "gather:probe"))
     ]

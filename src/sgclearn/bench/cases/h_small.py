@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sgclearn.bench.cases.case import OURS, Bench, Case, Outcome
 from sgclearn.bench.problems import write_problem
-from sgclearn.bench.process import Contender
+from sgclearn.bench.process import Contender, thread_label
 
 N_NODES, N_EDGES, N_FEATURES, N_CLASSES = 34, 78, 16, 2  # those of the karate club, with some features
 
@@ -15,7 +15,7 @@ def _run(bench: Bench) -> Outcome:
     data = make_block_graph(N_NODES, N_EDGES, N_CLASSES, N_FEATURES)
     settings = {"n_hops": 2, "weight_decay": 1e-2, "model": {"weight_decay": 1e-2}}
     contenders = [
-        Contender(f"{name}, {count} thread{'s' if count > 1 else ''}", entry, name != OURS, threads=count)
+        Contender(f"{name}, {thread_label(count)}", entry, name != OURS, threads=count)
         for count in sorted({1, bench.threads})
         for name, entry in ((OURS, "ours:fit"), ("scikit-learn on the same rows", "sklearn_peer:small"))
     ]
