@@ -60,6 +60,7 @@ def test_reproduce_lists_the_recipes(sgc: Sgc) -> None:
         "tab-random",
         "tab1",
         "tab2",
+        "tab3",
         "tab4",
         "thm1",
     }
@@ -108,6 +109,25 @@ def test_reproduce_writes_a_page_and_its_figure(sgc: Sgc, small: Recipe, tmp_pat
     sgc("reproduce", "tab2", "--models", "sgc", "--runs", "1", "--page", "results.rst")
     assert (tmp_path / "results.svg").read_bytes() == first
     assert (tmp_path / "results.rst").read_text(encoding="utf-8") == page
+
+
+def test_reproduce_page_names_a_command_that_makes_what_it_shows_and_no_more(
+    sgc: Sgc, small: Recipe, tmp_path: Path
+) -> None:
+    def command(*arguments: str) -> str:
+        assert sgc("reproduce", "tab2", *arguments, "--page", "results.rst").code == 0
+        return (tmp_path / "results.rst").read_text(encoding="utf-8").split("``")[1]
+
+    sgc("reproduce", "tab2", "--models", "sgc", "--runs", "1")
+    assert command("--runs", "0") == "sgc reproduce tab2 --models sgc --runs 1 --page results.rst"
+    assert command("--runs", "1") == "sgc reproduce tab2 --runs 1 --page results.rst"
+    assert command("--runs", "0") == "sgc reproduce tab2 --runs 1 --page results.rst"
+    sgc("reproduce", "tab2", "--models", "sgc")  # its second run: no number of runs makes two and one
+    assert command("--runs", "0") == "sgc reproduce tab2 --runs 0 --page results.rst"
+    assert command() == "sgc reproduce tab2 --page results.rst"
+    assert command("--runs", "1") == "sgc reproduce tab2 --page results.rst"  # shows both runs of each
+    assert command("--quick", "--runs", "0") == "sgc reproduce tab2 --quick --page results.rst"
+    assert command("--quick", "--runs", "3") == "sgc reproduce tab2 --quick --runs 3 --page results.rst"
 
 
 def test_reproduce_without_matplotlib_says_how_to_get_the_figure(

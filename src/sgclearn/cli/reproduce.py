@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -108,7 +109,8 @@ def command(
             folder.mkdir(parents=True, exist_ok=True)
             picture = write_figure(draw, folder / f"{recipe.id}.svg")
         if page is not None:
-            _write_page(report, page, _spelled(recipe, selection, page), with_picture=picture is not None)
+            again = _spelled(recipe, selection, report, page)
+            _write_page(report, page, again, with_picture=picture is not None)
         results = folder / f"{recipe.results}.jsonl" if recipe.form == "runs" else None
         _show(screen, report, results, picture, page)
         documents.append({**report.to_dict(), "results": results, "figure": picture})
@@ -178,17 +180,44 @@ def _run(
         raise MissingExtraError(f"{str(error).rstrip('.')}, {remedy}.") from error
 
 
-def _spelled(recipe: Recipe, selection: Selection, page: Path) -> str:
-    """The command that makes the page again, without the folders of this machine."""
+def _spelled(recipe: Recipe, selection: Selection, report: Report, page: Path) -> str:
+    """The command that makes what the page shows and no more, without the folders of this machine."""
+    from sgclearn.paper import Selection
+
+    if recipe.form == "runs":
+        selection = _shown(recipe, selection, report)
+    usual = Selection.of(recipe, quick=selection.quick)
     words = ["sgc", COMMAND, recipe.id]
     for part in ("models", "datasets"):
-        names = getattr(selection, part)
-        if len(names) < len(getattr(recipe, part)) and not selection.quick:
-            words += [f"--{part}", ",".join(names)]
+        if getattr(selection, part) != getattr(usual, part):
+            words += [f"--{part}", ",".join(getattr(selection, part))]
     words += ["--quick"] if selection.quick else []
-    words += ["--runs", str(selection.runs)] if selection.runs and not selection.quick else []
+    words += ["--runs", str(selection.runs)] if selection.runs != usual.runs else []
     words += ["--threads", str(selection.threads)] if selection.threads != 1 else []
     return " ".join([*words, "--page", page.name])
+
+
+def _shown(recipe: Recipe, selection: Selection, report: Report) -> Selection:
+    """The selection whose runs are those of the report: a folder may hold fewer or more than were asked for.
+
+    Where models have unlike numbers of runs that are not the recipe's, nothing but `--runs 0` says so.
+    """
+    from sgclearn.paper import Selection
+    from sgclearn.paper.plan import plan_tasks
+
+    n_runs = Counter({(row["dataset"], row["model"]): row["n"] for row in report.to_dict()["rows"]})
+    datasets, models = ({pair[part] for pair in n_runs} for part in (0, 1))
+    part = replace(
+        selection,
+        datasets=tuple(name for name in selection.datasets if name in datasets),
+        models=tuple(name for name in selection.models if name in models),
+    )
+    usual = Selection.of(recipe, quick=selection.quick).runs
+    for runs in (usual, *sorted(set(n_runs.values()))):
+        found = replace(part, runs=runs)
+        if Counter(task.pair for task in plan_tasks(recipe, found)) == n_runs:
+            return found
+    return replace(selection, runs=0)
 
 
 def _write_page(report: Report, page: Path, command: str, *, with_picture: bool) -> None:
