@@ -1,4 +1,4 @@
-"""A page of the documentation from a report; nothing on it is typed by hand."""
+"""A page of the documentation from a report: figures from the runs, notes and sources from the recipe."""
 
 from __future__ import annotations
 
