@@ -26,6 +26,7 @@ exclude_patterns = [
     "_templates",
     "defaults-table.rst",
     "label-amounts-table.rst",
+    "lnet-settings-table.rst",
     "benchmarks-table.rst",
     "propagation-tried-table.rst",
 ]
