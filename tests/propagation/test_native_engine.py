@@ -113,7 +113,7 @@ def same_bits(products) -> None:
         np.testing.assert_array_equal(product.data, products[0].data)
 
 
-@pytest.mark.parametrize("n_columns", [40, 20_000], ids=["long rows", "short rows"])
+@pytest.mark.parametrize("n_columns", [40, 384, 20_000], ids=["long rows", "both", "short rows"])
 def test_native_sparse_product_does_not_depend_on_threads_or_repeated_entries(threads_at_once, n_columns):
     rng = np.random.default_rng(2020)
     A = sparse.random_array((30_000, 700), density=0.01, format="csr", rng=rng)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgclearn import Operator, propagate
+from sgclearn import Graph, Operator, propagate
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.engines import get_engine
@@ -200,3 +200,12 @@ def test_propagate_refuses_a_sparse_result_that_does_not_fit():
     assert sparse.issparse(propagate(X, GRAPH, output="sparse", memory_limit="20MB"))
     peak = traced_peak(lambda: propagate(X, GRAPH, output="sparse"))
     assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("n_hops", [1, 2, 4])
+def test_plan_of_all_rows_costs_the_same_whether_edges_are_read_or_not(n_hops):
+    graph = random_graph(80, 200, seed=11)
+    read = Graph(graph.indptr, graph.indices, directed=True)  # of a directed graph every edge is looked at
+    features = NodeFeatures(sparse.random_array((80, 40), density=0.1, format="csr", rng=12))
+    plans = [make_plan(Operator(g), features, np.arange(80), n_hops, 3) for g in (graph, read)]
+    assert plans[0].costs == plans[1].costs

@@ -43,10 +43,12 @@ struct SparseProduct {
         }
     }
 
-    // Whether the rows of H are so long that sets of their columns, a bit each, are joined sooner than columns are
-    // looked at one by one.
-    bool has_long_rows() const { return int64_t(h_indptr[n_inputs]) * kWordsAnEntry > n_inputs * words(); }
-    int64_t words() const { return n_columns / 64 + 1; }
+    // Whether so many terms meet in row i that all columns are looked through for those that were met, sooner than each
+    // term is asked whether its column is new. Rows of H count as their mean, whose lengths need not be read then.
+    bool is_crowded(int64_t i) const {
+        const double mean = double(h_indptr[n_inputs]) / double(std::max<int64_t>(n_inputs, 1));
+        return double(indptr[i + 1] - indptr[i] + 1) * mean * kColumnsATerm > double(n_columns);
+    }
 
     // Rows that a thread takes at a time: so few that it soon sees when it has to stop.
     int64_t rows_at_once() const {
@@ -57,51 +59,23 @@ struct SparseProduct {
 
     // First pass: entries in every row of the result, written to counts[i].
     void count(Team& team, int64_t* counts) const {
-        if (has_long_rows()) {
-            const auto sets = column_sets(team);
-            std::vector<std::vector<uint64_t>> joined(static_cast<size_t>(team.size()));
-            team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
-                for (int64_t i = first; i < last; ++i) {
-                    counts[i] = 0;
-                    for (const uint64_t word : join(i, sets, joined[size_t(thread)]))
-                        counts[i] += __builtin_popcountll(word);
-                }
-            });
-            return;
-        }
-        std::vector<std::vector<I>> seen(static_cast<size_t>(team.size()));  // by which row a column was seen last
+        struct Mine {
+            std::vector<I> seen;  // by which row a column was seen last
+            Marks marks;
+        };
+        std::vector<Mine> all(static_cast<size_t>(team.size()));
         team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
-            auto& mine = seen[size_t(thread)];
-            if (mine.empty()) mine.assign(size_t(n_columns), I(-1));
-            I* by = mine.data();
-            for (int64_t i = first; i < last; ++i) {
-                int64_t found = 0;
-                inputs(i, [=, &found](int64_t j, T) {
-                    const int64_t length = int64_t(h_indptr[j + 1]) - int64_t(h_indptr[j]);
-                    const I* columns = h_indices + h_indptr[j];
-                    if (found == 0) {  // the first: all columns are new
-                        for (int64_t h = 0; h < length; ++h) by[columns[h]] = I(i);
-                        found = length;
-                        return;
-                    }
-                    int64_t more = 0;
-                    for (int64_t h = 0; h < length; ++h) {
-                        more += by[columns[h]] != I(i);  // no branch: whether it is new cannot be foreseen
-                        by[columns[h]] = I(i);
-                    }
-                    found += more;
-                });
-                counts[i] = found;
-            }
+            Mine& mine = all[size_t(thread)];
+            if (mine.seen.empty()) mine.seen.assign(size_t(n_columns), I(-1));
+            for (int64_t i = first; i < last; ++i)
+                counts[i] = is_crowded(i) ? count_marks(i, mine.marks) : count_new(i, mine.seen.data());
         });
     }
 
     // Second pass: the entries, in every row in an order that depends on the patterns alone. `out_indptr` holds the
     // counts added up.
     void fill(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
-        if (has_long_rows())
-            fill_long_rows(team, out_indptr, out_indices, out_values);
-        else if (out_indptr[n_rows] <= std::numeric_limits<int32_t>::max())
+        if (out_indptr[n_rows] <= std::numeric_limits<int32_t>::max())
             fill_rows<int32_t>(team, out_indptr, out_indices, out_values);
         else
             fill_rows<int64_t>(team, out_indptr, out_indices, out_values);
@@ -109,98 +83,25 @@ struct SparseProduct {
 
     template <class Place>
     void fill_rows(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
-        // Where a thread has put a column last. Chunks come in ascending order: a place before the row is of an
-        // earlier one, and the column is new.
-        std::vector<std::vector<Place>> places(static_cast<size_t>(team.size()));
+        struct Mine {
+            std::vector<Place> places;  // where a column was put last
+            std::vector<T> sums;        // zero wherever no row is at work
+            Marks marks;
+        };
+        std::vector<Mine> all(static_cast<size_t>(team.size()));
         team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
-            auto& mine = places[size_t(thread)];
-            if (mine.empty()) mine.assign(size_t(n_columns), Place(-1));
-            Place* place = mine.data();
+            Mine& mine = all[size_t(thread)];
+            if (mine.places.empty()) {
+                mine.places.assign(size_t(n_columns), Place(-1));
+                mine.sums.assign(size_t(n_columns), T(0));
+            }
             for (int64_t i = first; i < last; ++i) {
-                const Place begin = Place(out_indptr[i]);
-                Place filled = begin;
-                inputs(i, [=, &filled](int64_t j, T factor) {
-                    Place end = filled;  // in a register: what is written below could be `filled` itself
-                    const int64_t length = int64_t(h_indptr[j + 1]) - int64_t(h_indptr[j]);
-                    const I* columns = h_indices + h_indptr[j];
-                    const T* values = h_values + h_indptr[j];
-                    if (end == begin) {  // the first: all columns are new
-                        for (int64_t h = 0; h < length; ++h) out_indices[begin + h] = columns[h];
-                        for (int64_t h = 0; h < length; ++h) out_values[begin + h] = factor * values[h];
-                        for (int64_t h = 0; h < length; ++h) place[columns[h]] = begin + Place(h);
-                        filled += Place(length);
-                        return;
-                    }
-                    for (int64_t h = 0; h < length; ++h) {
-                        const I column = columns[h];
-                        const Place at = place[column];
-                        if (at >= begin) {
-                            out_values[at] += factor * values[h];
-                        } else {
-                            place[column] = end;
-                            out_indices[end] = column;
-                            out_values[end++] = factor * values[h];
-                        }
-                    }
-                    filled = end;
-                });
+                if (is_crowded(i))
+                    fill_marked(i, mine.marks, mine.sums.data(), out_indices + out_indptr[i], out_values + out_indptr[i]);
+                else
+                    fill_new(i, mine.places.data(), Place(out_indptr[i]), out_indices, out_values);
             }
         });
-    }
-
-    void fill_long_rows(Team& team, const int64_t* out_indptr, I* out_indices, T* out_values) const {
-        const auto sets = column_sets(team);
-        std::vector<std::vector<uint64_t>> joined(static_cast<size_t>(team.size()));
-        std::vector<std::vector<T>> sums(static_cast<size_t>(team.size()));
-        team.share(n_rows, rows_at_once(), [&](int64_t first, int64_t last, int thread) {
-            auto& mine = sums[size_t(thread)];  // zero wherever no row is at work
-            if (mine.empty()) mine.assign(size_t(n_columns), T(0));
-            T* sum = mine.data();
-            for (int64_t i = first; i < last; ++i) {
-                inputs(i, [=](int64_t j, T factor) {
-                    for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h)
-                        sum[h_indices[h]] += factor * h_values[h];
-                });
-                I* to = out_indices + out_indptr[i];
-                T* values = out_values + out_indptr[i];
-                int64_t from = 0;
-                for (uint64_t word : join(i, sets, joined[size_t(thread)])) {
-                    for (; word; word &= word - 1) {
-                        const int64_t column = from + __builtin_ctzll(word);
-                        *to++ = I(column);
-                        *values++ = sum[column];
-                        sum[column] = T(0);
-                    }
-                    from += 64;
-                }
-            }
-        });
-    }
-
-    // The columns of every row of H (n_inputs, words()).
-    std::vector<uint64_t> column_sets(Team& team) const {
-        std::vector<uint64_t> sets(static_cast<size_t>(n_inputs * words()), 0);
-        team.share(n_inputs, kRows, [&](int64_t first, int64_t last, int) {
-            for (int64_t j = first; j < last; ++j) {
-                uint64_t* set = sets.data() + j * words();
-                for (int64_t h = int64_t(h_indptr[j]); h < int64_t(h_indptr[j + 1]); ++h)
-                    set[h_indices[h] >> 6] |= uint64_t(1) << (h_indices[h] & 63);
-            }
-        });
-        return sets;
-    }
-
-    // The columns of row i of the result.
-    const std::vector<uint64_t>& join(int64_t i, const std::vector<uint64_t>& sets, std::vector<uint64_t>& joined) const {
-        joined.assign(size_t(words()), 0);
-        uint64_t* to = joined.data();
-        const uint64_t* from = sets.data();
-        const int64_t n_words = words();
-        inputs(i, [=](int64_t j, T) {
-            const uint64_t* set = from + j * n_words;
-            for (int64_t w = 0; w < n_words; ++w) to[w] |= set[w];
-        });
-        return joined;
     }
 
     // Smallest and largest entry of every column over the rows of each part, zeros included: low and high
@@ -246,11 +147,115 @@ struct SparseProduct {
         }
     }
 
+  private:
+    // A byte for every column, one where a term has met it and zero wherever no row is at work.
+    class Marks {
+      public:
+        uint8_t* bytes(int64_t n_columns) {
+            if (words_.empty()) words_.assign(size_t(n_columns / 8 + 1), 0);
+            return reinterpret_cast<uint8_t*>(words_.data());
+        }
+
+        // visit(first column, marks of eight) where there are any, the first mark in the lowest byte; they are taken away.
+        template <class Visit>
+        void take(Visit&& visit) {
+            int64_t column = 0;
+            for (uint64_t& word : words_) {
+                if (word) visit(column, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word) : word), word = 0;
+                column += 8;
+            }
+        }
+
+      private:
+        std::vector<uint64_t> words_;
+    };
+
+    int64_t count_new(int64_t i, I* seen) const {
+        int64_t found = 0;
+        inputs(i, [=, &found](int64_t j, T) {
+            const int64_t length = int64_t(h_indptr[j + 1]) - int64_t(h_indptr[j]);
+            const I* columns = h_indices + h_indptr[j];
+            if (found == 0) {  // the first: all columns are new
+                for (int64_t h = 0; h < length; ++h) seen[columns[h]] = I(i);
+                found = length;
+                return;
+            }
+            int64_t more = 0;
+            for (int64_t h = 0; h < length; ++h) {
+                more += seen[columns[h]] != I(i);  // no branch: whether it is new cannot be foreseen
+                seen[columns[h]] = I(i);
+            }
+            found += more;
+        });
+        return found;
+    }
+
+    int64_t count_marks(int64_t i, Marks& marks) const {
+        uint8_t* mark = marks.bytes(n_columns);
+        inputs(i, [=](int64_t j, T) {
+            const I *column = h_indices + h_indptr[j], *end = h_indices + h_indptr[j + 1];
+            for (; column < end; ++column) mark[*column] = 1;
+        });
+        int64_t found = 0;
+        marks.take([&](int64_t, uint64_t word) { found += int64_t((word * 0x0101010101010101) >> 56); });
+        return found;
+    }
+
+    template <class Place>
+    void fill_new(int64_t i, Place* place, Place begin, I* out_indices, T* out_values) const {
+        // Chunks come in ascending order: a place before the row is of an earlier one, and the column is new.
+        Place filled = begin;
+        inputs(i, [=, &filled](int64_t j, T factor) {
+            Place end = filled;  // in a register: what is written below could be `filled` itself
+            const int64_t length = int64_t(h_indptr[j + 1]) - int64_t(h_indptr[j]);
+            const I* columns = h_indices + h_indptr[j];
+            const T* values = h_values + h_indptr[j];
+            if (end == begin) {  // the first: all columns are new
+                for (int64_t h = 0; h < length; ++h) out_indices[begin + h] = columns[h];
+                for (int64_t h = 0; h < length; ++h) out_values[begin + h] = factor * values[h];
+                for (int64_t h = 0; h < length; ++h) place[columns[h]] = begin + Place(h);
+                filled += Place(length);
+                return;
+            }
+            for (int64_t h = 0; h < length; ++h) {
+                const I column = columns[h];
+                const Place at = place[column];
+                if (at >= begin) {
+                    out_values[at] += factor * values[h];
+                } else {
+                    place[column] = end;
+                    out_indices[end] = column;
+                    out_values[end++] = factor * values[h];
+                }
+            }
+            filled = end;
+        });
+    }
+
+    void fill_marked(int64_t i, Marks& marks, T* sums, I* to, T* values) const {
+        uint8_t* mark = marks.bytes(n_columns);
+        inputs(i, [=](int64_t j, T factor) {
+            const I *column = h_indices + h_indptr[j], *end = h_indices + h_indptr[j + 1];
+            for (const T* value = h_values + h_indptr[j]; column < end; ++column, ++value) {
+                sums[*column] += factor * *value;
+                mark[*column] = 1;
+            }
+        });
+        marks.take([&](int64_t first, uint64_t word) {
+            for (; word; word &= word - 1) {
+                const int64_t column = first + __builtin_ctzll(word) / 8;
+                *to++ = I(column);
+                *values++ = sums[column];
+                sums[column] = T(0);
+            }
+        });
+    }
+
     static constexpr int64_t kRows = 64;
     static constexpr double kTerms = 1 << 20;
     static constexpr int64_t kFew = 8, kReport = 1024;
     static constexpr int64_t kAhead = 8;
-    static constexpr int64_t kWordsAnEntry = 4;
+    static constexpr int64_t kColumnsATerm = 8;
 };
 
 }  // namespace sgc

@@ -232,8 +232,12 @@ class CostModel:
         estimate.nanoseconds += 0.0 if self.walks else _BLOCKS_NS * self.hops
         counts, power, walked = self.lengths, entries[0], entries[0]
         for k, reached in enumerate(sets[2:], 2):
-            counts = self._spread(counts, sets[self.hops - k])
-            longer = self._sum(counts, rows)
+            if k == self.hops and self._has_all_rows():
+                # Only the sum is wanted, and in it every node counts once for each of its neighbours.
+                longer = min(float(counts @ self.lengths), _MOST * len(rows))
+            else:
+                counts = self._spread(counts, sets[self.hops - k])
+                longer = self._sum(counts, rows)
             # Walks that met in an earlier product are multiplied once.
             estimate.add(longer * min(power / max(walked, 1.0), 1.0), self.prices.sparse_sparse)
             before, walked = power, longer
@@ -260,6 +264,11 @@ class CostModel:
             held += H.memory  # the rows of X that are reached, before they become dense
         estimate.result = self._multiply(estimate, H, power, sparse_madds, len(rows), width, held, prices)
         return estimate
+
+    def _has_all_rows(self) -> bool:
+        """Whether the rows of all nodes are wanted, of a graph whose edges go both ways."""
+        graph = self.graph
+        return graph is not None and not graph.directed and len(self.sets[0]) == graph.n_nodes
 
     def implicit(self, n_classes: int, evaluations: int) -> Estimate:
         """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d."""
@@ -349,9 +358,7 @@ class CostModel:
         if H.is_sparse and sparse_is_cheaper(sparse_madds, dense_madds, cells, prices):
             estimate.add(sparse_madds, prices.sparse_sparse)
             product = RowsSize(n_rows, width, True, H.itemsize)
-            # Where rows are long the kernel holds the columns of each as bits: four words an entry at most.
-            words = min(H.count * (self.d // 64 + 1.0), 4.0 * H.entries) if prices.packs_columns else 0.0
-            estimate.hold(held + product.memory + words * 8)
+            estimate.hold(held + product.memory)
             return product
         product = RowsSize(n_rows, float(n_rows) * self.d, False, H.itemsize)
         densified = 0.0
