@@ -217,13 +217,14 @@ def test_hopeless_contenders_end_at_once() -> None:
         def close(self) -> None:
             closed.append(self.name)
 
-    measured = {name: Measurement(name, True, 1, [took]) for name, took in (("slow", 30.0), ("quick", 4.0))}
-    going = {name: Contender(name, "nowhere:f") for name in measured}
+    times = (("slow", 30.0), ("quick", 4.0), ("slow, in a bar", 40.0))
+    measured = {name: Measurement(name, True, 1, [took]) for name, took in times}
+    going = {name: Contender(name, "nowhere:f", is_barred=name.endswith("bar")) for name in measured}
     places = seats.Seats(Path(), None)
     places._live = {name: Live(name) for name in measured}  # type: ignore[misc]
     _dismiss(measured, going, places)
     assert closed == ["slow"]
-    assert list(going) == list(places._live) == ["quick"]
+    assert list(going) == list(places._live) == ["quick", "slow, in a bar"]
     assert measured["slow"].best == 30.0  # what the table shows
 
 

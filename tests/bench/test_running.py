@@ -130,7 +130,14 @@ def test_result_has_a_flaw_where_data_or_peers_that_were_asked_for_are_missing()
 
 
 def test_fingerprint_changes_with_what_is_measured_and_with_nothing_else(tmp_path: Path) -> None:
-    for name in ("a.py", "_native/hop.inc", "_native/kernel.so", "cli/app.py", "notes.txt"):
+    for name in (
+        "a.py",
+        "_native/hop.inc",
+        "_native/kernel.so",
+        "cli/app.py",
+        "notes.txt",
+        "bench/constraints.txt",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     fingerprint = code_fingerprint.__wrapped__  # without what it remembers
@@ -138,6 +145,7 @@ def test_fingerprint_changes_with_what_is_measured_and_with_nothing_else(tmp_pat
     for name, changes in (
         ("cli/app.py", False),
         ("notes.txt", False),
+        ("bench/constraints.txt", True),
         ("a.py", True),
         ("_native/hop.inc", True),
         ("_native/kernel.so", True),
@@ -219,6 +227,12 @@ def test_table_shows_loss_and_gradient_and_marks_a_first_run() -> None:
     assert header[4:] == ["loss", "relative gradient"]
     assert rows[0][4:] == ["0.43000", "2.0e-03"]
     assert (rows[1][1], rows[1][4:]) == ("200 s, first run", ["", ""])
+
+
+def test_table_marks_who_ran_once_while_others_took_turns() -> None:
+    part = part_of(took("sgclearn", 1.0, is_peer=False), took("slow", 9.0))
+    part.measured["sgclearn"].seconds.append(1.5)
+    assert [row[1] for row in part_rows(part.to_dict())[1]] == ["1 s", "9 s, one run"]
 
 
 def test_page_says_when_each_case_was_measured_on_what_and_with_which_code() -> None:

@@ -150,9 +150,17 @@ def test_bands_are_taken_just_inside_of_their_limits(change):
 
 
 def test_bands_are_small_enough_to_share_and_fit_the_kernel():
-    assert rows_of_band(10**6, 2) == bands._BAND <= _kernel.MOST_ROWS_OF_BAND
-    assert rows_of_band(80_000, 64) == 312
-    assert rows_of_band(3, 64) == 1
+    assert rows_of_band(10**6, 10**9, 2) == bands._BAND <= _kernel.MOST_ROWS_OF_BAND
+    assert rows_of_band(80_000, 80_000**2, 64) == 312
+    assert rows_of_band(3, 6, 64) == 2
+
+
+@pytest.mark.parametrize("n_threads", [1, 8, 128])
+def test_bands_take_no_more_entries_for_leading_than_for_reading(n_threads):
+    n_nodes, n_stored = 400_000, 36_000_000
+    rows = rows_of_band(n_nodes, n_stored, n_threads)
+    assert rows <= bands._BAND
+    assert rows * n_stored >= n_nodes**2  # a node is read by one row of a band, on average
 
 
 def test_native_refuses_bands_that_its_entries_cannot_name(monkeypatch):

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 SOURCES = (".py", ".cpp", ".hpp", ".inc", ".so", ".pyd")  # the compiled kernel among them
+PEERS = "bench/constraints.txt"  # which versions of them
 # What no case runs: a change there leaves measurements as good as they were.
 NOT_MEASURED = ("cli", "paper", "baselines", "bench/plots.py", "bench/tables.py")
 
@@ -29,7 +30,8 @@ def code_fingerprint(root: Path | None = None) -> str:
     left_out = {root / name for name in NOT_MEASURED}
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*")):
-        if path.suffix in SOURCES and not left_out & {path, *path.parents}:
+        counts = path.suffix in SOURCES or path == root / PEERS
+        if counts and not left_out & {path, *path.parents}:
             content = path.read_bytes()
             digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:16]

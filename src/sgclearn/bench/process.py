@@ -45,6 +45,7 @@ class Contender:
     environment : "own" for what sgclearn itself depends on, "peers" for the rest.
     threads : how many it may use.
     settings : what it finds in `problem.settings` beside those of the problem.
+    is_barred : whether a bar speaks of it, so that it takes part in every round, however slow.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Contender:
     environment: str = "own"
     threads: int = 1
     settings: dict[str, Any] = field(default_factory=dict)
+    is_barred: bool = False
 
 
 class ContenderError(SgclearnError):

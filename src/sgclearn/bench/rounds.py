@@ -14,7 +14,8 @@ from sgclearn.bench.measurement import Measurement, without_paths
 from sgclearn.bench.process import Contender, ContenderError, Process
 from sgclearn.bench.seats import Seats
 
-# A peer that takes this many times as long as the quickest one, and longer than a moment, is not run in the rounds:
+# A peer that takes this many times as long as the quickest one, and longer than a moment, is not run in the rounds,
+# unless a bar speaks of it:
 # its time is that of the run after its first one, or of the first where that took longer than `LONG` seconds.
 HOPELESS, MOMENT, LONG = 3.0, 2.0, 120.0
 # Threads of a library keep spinning for a while after their work is done: they must not disturb the next one.
@@ -110,7 +111,8 @@ def _turn(contender: Contender, measurement: Measurement, seats: Seats, rounds: 
 def _dismiss(measured: dict[str, Measurement], going: dict[str, Contender], seats: Seats) -> None:
     """End those that the warm-up shows to be hopeless, at once: large problems need the memory that they hold."""
     running = [measured[name] for name in going]
-    for measurement in [m for m in running if _is_hopeless(m, running)]:
+    slow = [m for m in running if _is_hopeless(m, running)]
+    for measurement in [m for m in slow if not going[m.name].is_barred]:
         del going[measurement.name]
         seats.end(measurement.name)
 

@@ -77,8 +77,11 @@ def part_rows(part: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     shown = [name for name in COLUMNS if any(name in c["figures"] for c in ran)]
     header = ["contender", "time", "times sgclearn's", "memory beyond", *(COLUMNS[name][0] for name in shown)]
     rows = []
+    most = max((len(c["seconds"]) for c in ran), default=0)
     for c in ran:
-        time = f"{duration(c['best'])}{', first run' if c['is_first_run'] else ''}"
+        is_once = len(c["seconds"]) == 1 < most  # too slow for the rounds
+        once = ", first run" if c["is_first_run"] else ", one run" if is_once else ""
+        time = f"{duration(c['best'])}{once}"
         memory = "" if c["bytes_beyond"] is None else f"{digits(c['bytes_beyond'] / 1e6)} MB"
         figures = [format(c["figures"][n], COLUMNS[n][1]) if n in c["figures"] else "" for n in shown]
         rows.append([c["name"], time, digits(c["times_ours"]), memory, *figures])

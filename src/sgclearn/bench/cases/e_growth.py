@@ -64,7 +64,8 @@ def exponent(points: list[tuple[float, float]]) -> float:
 
 
 def _run(bench: Bench) -> Outcome:
-    parts = [_measure(bench, n_stored) for n_stored in (QUICK_STORED if bench.quick else STORED)]
+    sizes = QUICK_STORED if bench.quick else STORED
+    parts = [_measure(bench, n_stored) for n_stored in sizes]
     ran = [(part.sizes["n_stored"], ours) for part in parts if (ours := part.best(OURS)) is not None]
     growing = {
         "time": [(stored, ours.best) for stored, ours in ran],
@@ -80,7 +81,8 @@ def _run(bench: Bench) -> Outcome:
         for part in parts
         if part.sizes["n_stored"] >= BARRED_FROM and "time over the loop's" in part.figures
     ]
-    spread = max(over) / min(over) if len(over) > 1 else None
+    complete = len(over) == sum(n_stored >= BARRED_FROM for n_stored in sizes) > 1
+    spread = max(over) / min(over) if complete else None
     text = "time over that of the plain gather loop: largest over smallest, from 10^6 entries on"
     return Outcome(parts, [Bar(text, spread, 1.5, at_most=True)], figures=figures)
 

@@ -45,12 +45,13 @@ def _propagation(problem: Problem, as_sparse: Any) -> Run:
     S = as_sparse(normalized(problem.adjacency()), torch)
     dense = isinstance(problem.X, np.ndarray)
     X = torch.from_numpy(problem.X) if dense else as_csr(problem.X, torch)
+    kept = [torch.ones_like(X), torch.ones_like(X)] if dense else []
 
     def run() -> Answer:
         with torch.inference_mode():
             Z = X
-            for _ in range(problem.n_hops):
-                Z = S @ Z
+            for hop in range(problem.n_hops):
+                Z = torch.mm(S, Z, out=kept[hop % 2]) if dense else S @ Z
         return Answer({"Z": _result(Z)})
 
     return run

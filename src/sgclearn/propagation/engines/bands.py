@@ -28,6 +28,10 @@ def band_bytes(n_nodes: int, n_stored: float, n_columns: int, itemsize: int, n_h
     return memory if pays else 0.0
 
 
-def rows_of_band(n_nodes: int, n_threads: int) -> int:
-    """Rows of a band: fewer than fit into the cache where many threads would have too few bands to share."""
-    return max(min(_BAND, n_nodes // (4 * n_threads)), 1)
+def rows_of_band(n_nodes: int, n_stored: int, n_threads: int) -> int:
+    """Rows of a band: fewer than fit into the cache where many threads would have too few bands to share.
+
+    But so many that most nodes are read by one of them, or leading from node to node would take more than reading does.
+    """
+    least = -(-(n_nodes**2) // max(n_stored, 1))
+    return min(max(n_nodes // (4 * n_threads), least, 1), _BAND)

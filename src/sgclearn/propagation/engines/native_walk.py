@@ -194,7 +194,8 @@ class NativeWalk:
         most = max([len(packing), *(len(hop[4]) for hop in hops)])
         work = n_columns * sum(len(hop[1]) for hop in hops)
         n_threads = self.n_threads if work > WORTH_A_THREAD else 1
-        band = rows_of_band(most, n_threads) if _in_bands(hops, n_columns, self.dtype.itemsize) else 0
+        in_bands = _in_bands(hops, n_columns, self.dtype.itemsize)
+        band = rows_of_band(most, len(hops[0][1]), n_threads) if in_bands else 0
         lines = 1 if band else block_lines(most, n_columns, self.dtype.itemsize)
         tail = (
             None if nodes is None else nodes.astype(np.int64, copy=False), out,
