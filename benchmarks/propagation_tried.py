@@ -5,7 +5,8 @@ answer, and counts at its best. The kernel takes rows in bands, 16 columns of fl
 16, 32 or 64 at a time (one, two or four cache lines a node). It chooses by itself; here it is told. Bands are timed
 with what building them costs, and a new order of the nodes with its cost: the graph and the features are put into it,
 and the result is put back. The communities are those that the graph was drawn with: finding them would cost more on
-top. Prefetching is compiled into the kernel and cannot be turned off here.
+top. Prefetching is compiled into the kernel and cannot be turned off here. Memory is the peak of the process during the
+first run, less what it held before, less the result: where the system does not say, it is left out.
 
 Run it with `python benchmarks/propagation_tried.py`; `--nodes 20000 --features 64` gives an idea in seconds. Writes
 docs/propagation-tried-table.rst, which the documentation includes.
@@ -14,9 +15,12 @@ docs/propagation-tried-table.rst, which the documentation includes.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import gc
 import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,6 +28,7 @@ from unittest.mock import patch
 import numpy as np
 
 from sgclearn import GraphDataset, propagate
+from sgclearn.bench.contenders.worker import RESET_PEAK, give_back, memory
 from sgclearn.bench.machine import describe_machine, sentence
 from sgclearn.datasets import make_block_graph
 from sgclearn.files import replacing
@@ -34,6 +39,15 @@ LINES = (1, 2, 4)
 COLUMNS_A_LINE = 16
 AS_IT_IS = "as the kernel chooses"
 Way = Callable[[int], tuple[Any, float]]  # from hops to the result and the seconds that a new order takes
+
+
+@dataclass(frozen=True)
+class Found:
+    """Least seconds of a way, how many of them went into a new order, and memory as a share of the features'."""
+
+    seconds: float = np.inf
+    ordering: float = 0.0
+    memory: float | None = None
 
 
 def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
@@ -82,35 +96,52 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
     return {AS_IT_IS: plain, "rows in bands": in_bands, **widths, **orders}
 
 
-def measure(tried: dict[str, Way], n_hops: int, rounds: int) -> dict[str, tuple[float, float]]:
-    """Least seconds of every way, and how many of them went into a new order; one round before does not count."""
-    best = dict.fromkeys(tried, (np.inf, 0.0))
+def beyond(way: Way, n_hops: int) -> tuple[Any, int | None]:
+    """The result of a way, and the bytes it took beside it; None where the system does not say."""
+    gc.collect()
+    give_back()
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text(RESET_PEAK)
+    before = memory("VmRSS")
+    Z = way(n_hops)[0]
+    peak = memory("VmHWM")
+    return Z, None if before is None or peak is None else max(peak - before - Z.nbytes, 0)
+
+
+def measure(tried: dict[str, Way], n_hops: int, rounds: int) -> dict[str, Found]:
+    """Every way at its best, and its memory in a round before, which does not count; all give the same answer."""
+    found = {}
     wanted = tried[AS_IT_IS](n_hops)[0]
-    for turn in range(rounds + 1):
+    for name, way in tried.items():
+        Z, taken = beyond(way, n_hops)
+        found[name] = Found(memory=None if taken is None else taken / Z.nbytes)
+        if not np.allclose(Z, wanted, atol=1e-4 * np.abs(wanted).max()):
+            raise SystemExit(f"{name} gave another answer")
+        del Z
+    del wanted
+    for _ in range(rounds):
         for name, way in tried.items():
             start = time.perf_counter()
-            Z, ordering = way(n_hops)
+            ordering = way(n_hops)[1]
             seconds = time.perf_counter() - start
-            if turn:
-                best[name] = min(best[name], (seconds, ordering))
-            elif not np.allclose(Z, wanted, atol=1e-4 * np.abs(wanted).max()):
-                raise SystemExit(f"{name} gave another answer")
-    return best
+            if seconds < found[name].seconds:
+                found[name] = replace(found[name], seconds=seconds, ordering=ordering)
+    return found
 
 
-def table(found: dict[int, dict[str, tuple[float, float]]], heading: str) -> str:
-    """A list-table: a row for every way, three columns for every number of hops."""
+def table(found: dict[int, dict[str, Found]], heading: str) -> str:
+    """A list-table: a row for every way, three columns for every number of hops, and the memory of the first."""
     header = ["what"]
     for n_hops in found:
         header += [f"{n_hops} hops, seconds", "of these for the order", "times the kernel's choice"]
+    header.append("memory beyond graph, features and result, as a share of the features")
     rows = [header]
-    for name in next(iter(found.values())):
+    for name, first in next(iter(found.values())).items():
         row = [name]
         for best in found.values():
-            seconds, ordering = best[name]
-            ratio = f"{seconds / best[AS_IT_IS][0]:.2f}"
-            row += [f"{seconds:.3g}", f"{ordering:.3g}" if ordering else "", ratio]
-        rows.append(row)
+            way, ratio = best[name], f"{best[name].seconds / best[AS_IT_IS].seconds:.2f}"
+            row += [f"{way.seconds:.3g}", f"{way.ordering:.3g}" if way.ordering else "", ratio]
+        rows.append([*row, "" if first.memory is None else f"{first.memory:.3f}"])
     lines = [heading, "", ".. list-table::", "   :header-rows: 1", ""]
     for row in rows:
         lines += [f"   {'* -' if column == 0 else '  -'} {cell}".rstrip() for column, cell in enumerate(row)]

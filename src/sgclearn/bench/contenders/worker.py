@@ -25,7 +25,7 @@ PACKAGES = (
 )
 # An array of so few numbers is compared whole; of a larger one so many rows are, with so many numbers at most.
 WHOLE, SKETCH_ROWS, SKETCH_NUMBERS = 1_000_000, 2000, 20_000_000
-_RESET_PEAK = "5"  # what Linux wants to read for the peak to start again
+RESET_PEAK = "5"  # what Linux wants to read for the peak to start again
 
 
 def memory(name: str) -> int | None:
@@ -93,7 +93,7 @@ class Server:
             if is_first:
                 give_back()
             with contextlib.suppress(OSError):
-                Path("/proc/self/clear_refs").write_text(_RESET_PEAK)
+                Path("/proc/self/clear_refs").write_text(RESET_PEAK)
             before = memory("VmRSS")
             start = time.perf_counter()
             self.answer = self.run()
