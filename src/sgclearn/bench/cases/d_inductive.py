@@ -16,6 +16,7 @@ QUICK_SHAPE = {"n_nodes": 4000, "n_features": 48, "n_classes": 7}
 # Where the authors stop after 40 iterations without any decay, sgclearn stops at a gradient: at one that gives the
 # same validation accuracy, which is what is compared. Both training losses are in the table.
 MODEL: dict[str, Any] = {"weight_decay": 1e-6, "tol": 5e-2}
+STRICTER = {**MODEL, "tol": 1e-2}  # beside it, for those who want the optimum more closely
 MOST_OTHER_CLASSES = 0.1  # share of the nodes whose class may differ from sgclearn's
 # The second half: the same rows and the same objective for everyone, and the loss that they must reach.
 TRAINING_DECAY, TRAINING_TOL = 1e-5, 3e-3
@@ -25,9 +26,11 @@ HIGHEST_PLAIN, HIGHEST_SGC = 0.75, 0.97
 
 
 def contenders(threads: int) -> list[Contender]:
-    """Ours, and the recipe in both layouts."""
+    """Ours, which counts at the first tolerance, and the recipe in both layouts."""
+    stricter = f"{OURS}, to {STRICTER['tol']:g} of the gradient"
     return [
         Contender(OURS, "ours:inductive", is_peer=False, threads=threads),
+        Contender(stricter, "ours:inductive", False, threads=threads, settings={"model": STRICTER}),
         *(
             Contender(
                 *(f"authors' recipe, {layout.upper()}", "recipe:inductive", True, "peers", threads),
@@ -91,7 +94,8 @@ INDUCTIVE = Case(
     "Propagation over the subgraph of the training nodes, training, and prediction of every node on the whole graph. "
     "Both graphs are given. The recipe is the authors' for Reddit: L-BFGS, two steps of at most 20 iterations. "
     f"sgclearn stops at {MODEL['tol']:g} of the gradient at zero, enough for the recipe's validation accuracy, not "
-    f"for its training loss. At most {MOST_OTHER_CLASSES:.0%} of the nodes may have another class than sgclearn's. "
+    f"for its training loss; beside it at {STRICTER['tol']:g}, which no bar is about. At most "
+    f"{MOST_OTHER_CLASSES:.0%} of the nodes may have another class than sgclearn's. "
     f"Logistic regression without the graph is not timed, and trained to {PLAIN_TOL:g} of the gradient at zero.",
     _run,
 )
