@@ -28,6 +28,7 @@ exclude_patterns = [
     "label-amounts-table.rst",
     "lnet-settings-table.rst",
     "benchmarks-table.rst",
+    "benchmarks-xeon-table.rst",
     "propagation-tried-table.rst",
 ]
 templates_path = ["_templates"]
