@@ -234,7 +234,7 @@ class CostModel:
         for k, reached in enumerate(sets[2:], 2):
             if k == self.hops and self._has_all_rows():
                 # Only the sum is wanted, and in it every node counts once for each of its neighbours.
-                longer = min(float(counts @ self.lengths), _MOST * len(rows))
+                longer = min(float((counts * self.lengths).sum()), _MOST * len(rows))
             else:
                 counts = self._spread(counts, sets[self.hops - k])
                 longer = self._sum(counts, rows)
