@@ -187,17 +187,17 @@ def test_native_raises_what_its_progress_raises(form, plan):
     assert len(steps) == 1  # it stops there
 
 
-def endless_hops(n_nodes: int = 60_000):
+def endless_hops(n_nodes: int = 60_000, n_columns: int = 300):
     graph, rows = random_graph(n_nodes, 1_500_000, seed=47), np.arange(n_nodes)
     walk = get_engine("native", 2).walk(Operator(graph), [rows] * 501, rows, np.float32)
-    X, power = np.ones((n_nodes, 300), dtype=np.float32), np.eye(501)[-1]
+    X, power = np.ones((n_nodes, n_columns), dtype=np.float32), np.eye(501)[-1]
     return lambda: walk.forward(X, power)
 
 
 def endless_hops_in_bands():
-    n_nodes = 75_000
-    assert band_bytes(n_nodes, 3_000_000, 300, 4, 500) > 0
-    return endless_hops(n_nodes)
+    n_nodes, n_columns = 75_000, 700
+    assert band_bytes(n_nodes, 3_000_000, n_columns, 4) > 0
+    return endless_hops(n_nodes, n_columns)
 
 
 def endless_sparse_product():

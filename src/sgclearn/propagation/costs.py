@@ -339,7 +339,7 @@ class CostModel:
         n, graph = self.features.n_nodes, self.graph
         if graph is None or graph.is_weighted or any(level.n_nodes < n for level in levels):
             return 0.0
-        return band_bytes(n, graph.n_stored, self.d, itemsize, len(levels) - 1)
+        return band_bytes(n, graph.n_stored, self.d, itemsize)
 
     def _multiply(
         self,

@@ -8,22 +8,20 @@ _BAND = 5120  # rows whose sums, a cache line each, leave room in the cache of o
 _NEAR = 2**22  # a packed block of so many bytes is read out of order at little cost
 _FEWEST_ENTRIES = 32  # of a row, on average: short rows are soon read
 _ENTRY_BYTES = 2
-_MOST_MEMORY = 0.1  # of the result
-_FEWEST_BLOCKS = 16  # that make a hop each: it takes about six to earn what the order costs
+_NODE_BYTES = 192  # two packed blocks, which rows need in any order, and the scales
+_MOST_MEMORY = 0.1  # of the result, all of this together: so many columns also earn what the order costs
 _LINE = 64
 
 
-def band_bytes(n_nodes: int, n_stored: float, n_columns: int, itemsize: int, n_hops: int) -> float:
+def band_bytes(n_nodes: int, n_stored: float, n_columns: int, itemsize: int) -> float:
     """Bytes of the entries in bands for hops over a whole graph without weights; 0 if bands do not pay."""
     memory = _ENTRY_BYTES * float(n_stored)
-    blocks = -(-n_columns * itemsize // _LINE) * n_hops
     pays = (
         n_nodes * _LINE > _NEAR
         and n_stored >= _FEWEST_ENTRIES * n_nodes
-        and blocks >= _FEWEST_BLOCKS
         and n_stored < 2**31  # places in a band are 32 bits wide
         and n_stored * _BAND >= float(n_nodes) ** 2  # else most of the block is read for a row or none
-        and memory <= _MOST_MEMORY * n_nodes * n_columns * itemsize
+        and memory + n_nodes * _NODE_BYTES <= _MOST_MEMORY * n_nodes * n_columns * itemsize
     )
     return memory if pays else 0.0
 

@@ -241,7 +241,7 @@ def _in_bands(hops: list[tuple[Any, ...]], n_columns: int, itemsize: int) -> boo
     alike = all(hop[1] is indices for hop in hops)
     if not alike or weights is not None or own is not None or len(mix) != n_inputs:
         return False
-    return band_bytes(n_inputs, len(indices), n_columns, itemsize, len(hops)) > 0
+    return band_bytes(n_inputs, len(indices), n_columns, itemsize) > 0
 
 
 def block_lines(n_nodes: int, n_columns: int, itemsize: int) -> int:
