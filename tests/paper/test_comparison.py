@@ -128,6 +128,14 @@ def test_comparison_of_quick_runs_judges_nothing(recipe, lines):
     assert "not judged" in results_page(report_of(quick), command="sgc")
 
 
+def test_page_of_some_datasets_names_them_in_its_title(recipe, lines):
+    whole, part = (
+        results_page(report_of(compare(recipe, some)), command="sgc").splitlines()[0]
+        for some in (lines, lines[:3])
+    )
+    assert part == f"{whole} (Alpha)"
+
+
 def test_comparison_is_plain_json(recipe, lines):
     document = json.loads(json.dumps(compare(recipe, lines).to_dict()))
     assert document["rows"][0]["published_std"] == 0.1

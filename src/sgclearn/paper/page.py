@@ -20,7 +20,7 @@ def results_page(report: Report, *, command: str, picture: str | None = None) ->
     """
     recipe = report.recipe
     lines = [
-        *_title(f"{recipe.where}: {recipe.title}", "="),
+        *_title(f"{recipe.where}: {recipe.title}{f' ({report.part})' if report.part else ''}", "="),
         "",
         f"Written by ``{command}``.",
         *report.lead,

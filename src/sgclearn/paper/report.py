@@ -49,6 +49,8 @@ class Report:
         What differs from the paper, and why.
     quick : bool
         Whether the runs were quick ones, which are not judged.
+    part : str
+        Titles of its datasets where it does not have all that the recipe runs unasked.
     """
 
     recipe: Recipe
@@ -61,6 +63,7 @@ class Report:
     measured_with: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     quick: bool = False
+    part: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain document for machines."""

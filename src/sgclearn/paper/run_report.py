@@ -36,7 +36,14 @@ def report_of(comparison: Comparison) -> Report:
         measured_with=_measured_with(comparison),
         notes=(*recipe.notes, *(note for model in models for note in model.notes)),
         quick=comparison.quick,
+        part=_part(comparison),
     )
+
+
+def _part(comparison: Comparison) -> str:
+    recipe, shown = comparison.recipe, dict.fromkeys(row.dataset for row in comparison.rows)
+    is_whole = all(name in shown or options.get("on_request") for name, options in recipe.datasets.items())
+    return "" if is_whole else "; ".join(recipe.title_of(name) for name in shown)
 
 
 def _tables(comparison: Comparison) -> tuple[Table, ...]:
