@@ -48,8 +48,22 @@ def test_bench_measures_writes_and_goes_on(sgc: Sgc, tmp_path: Path) -> None:
     assert "**Measured with an earlier" in (tmp_path / "results" / "benchmarks-table.rst").read_text()
     assert "it is run again, --keep publishes it as it is" in sgc(*options).err
     assert json.loads((tmp_path / "results" / "case-h.json").read_text())["code"] == document["code"]
-    assert sgc(*OPTIONS).err == ""  # a quick run is another, and leaves the measurement alone
-    assert (tmp_path / "results" / "case-h-quick.json").exists()
+
+
+def test_bench_quick_run_leaves_the_measurement_alone(sgc: Sgc, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert sgc("bench", "--no-peers", "--case", "h", "--repeat", "1", "--out", "results").code == 0
+    measured = {path: path.read_bytes() for path in (tmp_path / "results").iterdir()}
+    assert sgc(*OPTIONS).code == 0
+    assert {path: path.read_bytes() for path in measured} == measured
+    assert {path.name for path in (tmp_path / "results").iterdir()} - {path.name for path in measured} == {
+        "benchmarks-table-quick.rst",
+        "case-h-quick.json",
+        "case-h-quick.svg",
+    }
+    table = (tmp_path / "results" / "benchmarks-table-quick.rst").read_text()
+    assert "**A quick run" in table
+    assert ".. image:: case-h-quick.svg" in table
 
 
 def test_bench_says_who_is_missing(sgc: Sgc) -> None:

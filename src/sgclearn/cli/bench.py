@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 COMMAND = "bench"
 WHAT, PEERS = "What to run", "Peers"
 DEFAULT_FOLDER = "sgc-bench"
-TABLE, PICTURE = "benchmarks-table.rst", "images/benchmark-{}.svg"
+TABLE, PICTURE = "benchmarks-table{}.rst", "images/benchmark-{}.svg"
+QUICK = "-quick"  # in the names of what a quick run writes: it never replaces a measurement
 
 
 def _option(text: str, panel: str, *names: str) -> Any:
@@ -154,8 +155,9 @@ def _write(folder: Path, docs: Path | None, quick: bool) -> None:
     from sgclearn.files import replacing
 
     documents, code = read_documents(folder, quick), code_fingerprint()
-    figures = _draw(folder, documents)
-    with replacing(folder / TABLE) as temporary:
+    mark = QUICK if quick else ""
+    figures = _draw(folder, documents, mark)
+    with replacing(folder / TABLE.format(mark)) as temporary:
         temporary.write_text(page(documents, figures, code), encoding="utf-8")
     if docs is None:
         return
@@ -163,18 +165,18 @@ def _write(folder: Path, docs: Path | None, quick: bool) -> None:
     for letter in figures:
         with replacing(docs / PICTURE.format(letter)) as temporary:
             shutil.copyfile(folder / figures[letter], temporary)
-    with replacing(docs / TABLE) as temporary:
+    with replacing(docs / TABLE.format(mark)) as temporary:
         pictures = {letter: PICTURE.format(letter) for letter in figures}
         temporary.write_text(page(documents, pictures, code), encoding="utf-8")
 
 
-def _draw(folder: Path, documents: dict[str, Any]) -> dict[str, str]:
+def _draw(folder: Path, documents: dict[str, Any], mark: str) -> dict[str, str]:
     from sgclearn.bench.plots import plot_case
 
     figures = {}
     try:
         for letter, document in documents.items():
-            figures[letter] = f"case-{letter}.svg"
+            figures[letter] = f"case-{letter}{mark}.svg"
             plot_case(document, folder / figures[letter])
     except MissingExtraError as error:
         complain(f"warning: no figures were drawn: {error}")
