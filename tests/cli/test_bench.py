@@ -22,7 +22,10 @@ def test_bench_measures_writes_and_goes_on(sgc: Sgc, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     options = ("bench", "--no-peers", "--case", "h", "--repeat", "1", "--out", "results")
     result = sgc(*options, "--docs", "docs")
-    assert (result.code, result.err) == (0, "")
+    assert result.code == 0
+    case, turn = result.err.splitlines()  # one problem, done at once
+    assert case == "case h: A tiny graph"
+    assert turn.startswith("case h, turn 1 of ")
     for words in ("(h) A tiny graph", "scikit-learn on the same rows", "times as fast as LogisticRegression"):
         assert words in result.out
     written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
@@ -64,6 +67,14 @@ def test_bench_quick_run_leaves_the_measurement_alone(sgc: Sgc, tmp_path: Path) 
     table = (tmp_path / "results" / "benchmarks-table-quick.rst").read_text()
     assert "**A quick run" in table
     assert ".. image:: case-h-quick.svg" in table
+
+
+def test_bench_names_turns_after_a_silence_and_never_to_a_machine(
+    sgc: Sgc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sgclearn.cli.bench.SILENCE", 0.0)
+    assert "\ncase h, turn 2 of " in sgc(*OPTIONS).err
+    assert sgc(*OPTIONS, "--force", "--json").err == ""
 
 
 def test_bench_says_who_is_missing(sgc: Sgc) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +16,14 @@ from sgclearn.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from sgclearn.bench.cases.case import Case
+    from sgclearn.bench.rounds import OnTurn
 
 COMMAND = "bench"
 WHAT, PEERS = "What to run", "Peers"
 DEFAULT_FOLDER = "sgc-bench"
 TABLE, PICTURE = "benchmarks-table{}.rst", "images/benchmark-{}.svg"
 QUICK = "-quick"  # in the names of what a quick run writes: it never replaces a measurement
+SILENCE = 10.0  # seconds after which a turn is named where there is no bar
 
 
 def _option(text: str, panel: str, *names: str) -> Any:
@@ -114,6 +118,8 @@ def command(
                 return None
             if flaw is not None:
                 complain(f"{subject}: it is run again, --keep publishes it as it is.")
+            if not (as_json or sys.stderr.isatty()):
+                return _log(current)
             move = stages.stage(f"({current.letter}) {current.title}")
             return lambda whose, done, of: move(done, of)
 
@@ -122,6 +128,20 @@ def command(
         _write(folder, docs, quick)
     _show(screen, documents, folder)
     screen.document(documents)
+
+
+def _log(case: Case) -> OnTurn:
+    """A line on stderr for the case and each of its problems, and for turns after a while without one."""
+    complain(f"case {case.letter}: {case.title}")
+    said = time.monotonic()
+
+    def on_turn(whose: str, done: int, of: int) -> None:
+        nonlocal said
+        if done == 0 or time.monotonic() - said > SILENCE:
+            complain(f"case {case.letter}, turn {done + 1} of {of} at most: {whose}")
+            said = time.monotonic()
+
+    return on_turn
 
 
 def _check_counts(**given: int | None) -> None:
