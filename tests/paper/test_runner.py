@@ -158,6 +158,26 @@ def test_runner_runs_again_when_a_setting_or_the_threads_change(recipe, results)
     assert len(fitted) == 3  # a title changes no result
 
 
+def test_runner_runs_again_when_the_seed_changes_and_shows_those_runs_alone(recipe, results):
+    part = {"datasets": ["a"], "models": ["first"], "runs": 2}
+    run_recipe(recipe, results, Selection.of(recipe, **part))
+    changed = parse_recipe(RECIPE.replace("seed = 700", "seed = 701"))
+    lines = run_recipe(changed, results, Selection.of(changed, **part))
+    assert [seed for _, seed, _ in fitted] == [700, 701, 701, 702]
+    assert [(line["run"], line["seed"]) for line in lines] == [(0, 701), (1, 702)]
+    kept = run_recipe(recipe, results, Selection.of(recipe, runs=0))
+    assert [line["seed"] for line in kept] == [700, 701]
+
+
+def test_runner_counts_a_run_once_that_two_commands_made(recipe, results):
+    part = Selection.of(recipe, datasets=["a"], models=["first"], runs=2)
+    other = ResultFile(results.path)  # opened before the first command has written anything
+    first = run_recipe(recipe, results, part)
+    run_recipe(recipe, other, part)
+    assert len(fitted) == 4
+    assert run_recipe(recipe, ResultFile(results.path), part) == first
+
+
 def test_runner_zero_runs_show_what_is_there(recipe, results):
     assert run_recipe(recipe, results, Selection.of(recipe, runs=0)) == []
     run_recipe(recipe, results, Selection.of(recipe, runs=2, datasets=["a"]))

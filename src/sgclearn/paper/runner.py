@@ -68,12 +68,13 @@ def run_recipe(
     Returns
     -------
     list of dict
-        The runs with these settings and threads, earlier ones too.
+        The runs with these settings, threads and seeds, earlier ones too; each once.
     """
     selection = Selection.of(recipe) if selection is None else selection
     tasks = plan_tasks(recipe, selection)
-    done = {(line["key"], line["run"]) for line in results.lines("run")}
-    pending = [task for task in tasks if (task.key, task.run) not in done]
+    # The run counts beside its seed: a search has the seed of the recipe, which is that of the first run.
+    done = {(line["key"], line["run"], line["seed"]) for line in results.lines("run")}
+    pending = [task for task in tasks if (task.key, task.run, task.seed) not in done]
     for name in dict.fromkeys(task.model.model for task in pending):
         for module, extra in model_class(name).requires:
             require(module, extra)  # better now than after an hour
@@ -82,8 +83,17 @@ def run_recipe(
     run = _Run(recipe, results, selection, tasks, on_progress, data_dir)
     run.loaded_before, run.keep_going = loaded or {}, keep_going
     run.make(pending)
+    return _selected(recipe, selection, results)
+
+
+def _selected(recipe: Recipe, selection: Selection, results: ResultFile) -> list[Line]:
+    """Runs of what is selected, each once: two commands in one folder at the same time may both have made it."""
     keys = keys_of(recipe, selection)
-    return [line for line in results.lines("run") if line["key"] in keys]
+    found: dict[tuple[str, int], Line] = {}
+    for line in results.lines("run"):
+        if line["key"] in keys and line["seed"] == recipe.seed + line["run"]:
+            found.setdefault((line["key"], line["seed"]), line)
+    return list(found.values())
 
 
 class _Run:
