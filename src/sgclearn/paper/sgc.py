@@ -80,6 +80,7 @@ class SGCModel(Baseline):
             with self.timed():
                 self.model_ = SGCClassifier(**chosen, **self.options)
                 self.model_.fit(X, data.train_labels(), graph=data.graph)
+        self.fitted_to_ = data.graph, data.X
         self.details_ |= {"iterations": int(self.model_.n_iter_), "plan": self.model_.plan_.chosen}
         self.n_parameters_ = int(self.model_.coef_.size)
         if self.options["fit_intercept"]:
@@ -103,8 +104,9 @@ class SGCModel(Baseline):
         return found
 
     def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node."""
-        if data.graph.n_nodes == len(self.model_.transduction_):
+        """Class of every node; those of the nodes it was fitted with are known already."""
+        graph, X = self.fitted_to_
+        if data.graph is graph and data.X is X:
             return np.asarray(self.model_.transduction_, dtype=np.intp)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*self-loops in the data")

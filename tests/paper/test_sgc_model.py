@@ -1,0 +1,38 @@
+"""SGC behind the interface of the baselines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sgclearn import Graph, GraphDataset, load_dataset
+from sgclearn.paper.sgc import SGCModel
+
+
+@pytest.fixture
+def data() -> GraphDataset:
+    return load_dataset("debian")
+
+
+def test_sgc_model_answers_for_the_data_it_is_asked_about(data: GraphDataset) -> None:
+    model = SGCModel(n_hops=2, weight_decay=1e-4).fit(data)
+    known = model.predict(data)
+    np.testing.assert_array_equal(known, model.model_.transduction_)
+    features: Any = data.X
+    turned = features[np.random.default_rng(31).permutation(data.graph.n_nodes)]
+    lone = Graph.from_edges([(0, 1)], nodes=data.graph.n_nodes)
+    for other in (replace(data, X=turned), replace(data, graph=lone)):
+        expected = model.model_.predict(other.X, graph=other.graph)
+        np.testing.assert_array_equal(model.predict(other), expected)
+        assert (expected != known).any()
+
+
+def test_sgc_model_does_not_compute_again_what_it_knows(
+    data: GraphDataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = SGCModel(n_hops=2, weight_decay=1e-4).fit(data)
+    monkeypatch.setattr(model.model_, "predict", None)
+    assert model.predict(replace(data, train=data.train[1:])).shape == (data.graph.n_nodes,)  # another split
