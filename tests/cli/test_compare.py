@@ -71,6 +71,33 @@ def test_compare_as_json_and_its_file_say_the_same(sgc: Sgc, files: Files, tmp_p
     assert document["results"] == "here/compare.jsonl"
 
 
+def test_compare_adds_models_and_runs_to_what_the_folder_has(sgc: Sgc, files: Files) -> None:
+    few = ("compare", *files.options, "--out", "here", "--json", "--models")
+    sgc(*few, "logistic-regression", "--runs", 2)
+
+    def n_runs(*arguments: object) -> dict[str, int]:
+        return {row["model"]: row["n"] for row in sgc(*few, *arguments).document["rows"]}
+
+    added = {"sgc": 2, "logistic-regression": 2, "label-propagation": 1}
+    assert n_runs("label-propagation", "--runs", 1) == added
+    assert n_runs("sgc", "--runs", 0) == added
+    # Runs with other settings or threads are others, and are not mixed with these.
+    assert n_runs("sgc", "--runs", 1, "--threads", 2) == {"sgc": 1}
+
+
+def test_compare_without_a_result_of_sgc_fails(
+    sgc: Sgc, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fit(*_: object) -> None:
+        raise SgclearnError("n_hops cannot be this.")
+
+    monkeypatch.setattr("sgclearn.paper.sgc.SGCModel._chosen", fit)
+    result = sgc("compare", *files.options, "--models", "label-propagation", "--runs", 1)
+    assert result.code == 1
+    assert "sgc: there is no result of SGC: --n-hops cannot be this." in result.err
+    assert "Label propagation" in result.out
+
+
 def test_compare_draws_the_figure_twice_the_same(sgc: Sgc, files: Files, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     sgc("compare", *files.options, *PLAIN, "--runs", 1)
@@ -207,6 +234,8 @@ def with_split(files: Files, turns: tuple[str, ...]) -> None:
         (("--runs", "-1"), "runs must be >= 0"),
         (("--threads", "0"), "threads must be >= 1: got 0"),
         (("--n-hops", "3-1"), "--n-hops must go from few to many"),
+        (("--n-hops", "-1"), "--n-hops must be whole numbers >= 0: got -1; name them as 0,1,2 or 0-10."),
+        (("--n-hops", "-1", "--edges", "nowhere.csv"), "--n-hops must be whole numbers >= 0"),
         (("--held-out", "0"), "--held-out must be a share above 0 and below 1: got 0.0"),
         (("--validation", "1.5"), "--validation must be a share above 0 and below 1: got 1.5"),
         (("--held-out", "0.5", "--validation", "0.5"), "must leave labels to train on: got 0.5 and 0.5"),

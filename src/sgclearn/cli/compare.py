@@ -139,6 +139,16 @@ def command(
         write_json(folder / DOCUMENT, document)
     _show(screen, comparison, folder, figures)
     screen.document(document)
+    _check_reference(comparison)
+
+
+def _check_reference(comparison: ModelComparison) -> None:
+    """Without SGC nothing was compared: a script must see that."""
+    from sgclearn.paper.own_models import SGC
+
+    if SGC in comparison.failures and all(row.model != SGC for row in comparison.rows):
+        complain(f"sgc: there is no result of SGC: {in_options(comparison.failures[SGC])}")
+        raise typer.Exit(1)
 
 
 def _check_folder(folder: Path, force: bool) -> None:
@@ -178,6 +188,7 @@ def _run(
                 seed=DEFAULT_SEED if seed is None else seed,
                 results=path,
                 on_progress=on_progress,
+                with_earlier=True,
                 **settings,
             )
     except KeyboardInterrupt:

@@ -186,6 +186,8 @@ def hops_of(text: str) -> list[int]:
         else:
             hops += _listed("--n-hops", part, int) or []
     _check_amount(text, len(hops))
+    if min(hops) < 0:
+        raise InputError(f"--n-hops must be whole numbers >= 0: got {min(hops)}; name them as 0,1,2 or 0-10.")
     if max(hops) > LARGEST_HOPS:
         raise InputError(f"--n-hops must be at most {LARGEST_HOPS}: got {max(hops)}; the usual are 0-10.")
     return hops

@@ -112,6 +112,7 @@ def compare_models(
     threads: int = 1,
     results: str | os.PathLike[str] | None = None,
     on_progress: OnProgress | None = None,
+    with_earlier: bool = False,
 ) -> ModelComparison:
     """Compare SGC with other models on a graph: same splits, same features, same threads.
 
@@ -137,6 +138,8 @@ def compare_models(
         File of JSON lines that keeps every run; runs that are in it are not made again.
     on_progress : callable, optional
         Called with a `Progress` before, during and after every run.
+    with_earlier : bool, default False
+        Whether other models and further runs that are in `results` are shown too, if their settings are the same.
 
     Returns
     -------
@@ -173,7 +176,14 @@ def compare_models(
         lines = run_recipe(
             recipe, file, selection, on_progress, loaded={own.first.name: own}, keep_going=True
         )
-    if runs:
+    if with_earlier:
+        there = {line["model"] for kind in ("run", "failure") for line in file.lines(kind)}
+        shown = [name for name in known_models() if name in there or name in chosen]
+        recipe = own_recipe(own, shown, seed=seed, n_hops=n_hops, notes=notes)
+        able = [name for name in shown if name not in failures]
+        selection = Selection.of(recipe, models=able, runs=0, threads=threads)
+        lines = run_recipe(recipe, file, selection)
+    elif runs:
         lines = [line for line in lines if line["run"] < runs]
     failures |= _failed(recipe, selection, file, lines)
     return ModelComparison(**vars(compare(recipe, lines)), failures=failures, prepare=own.prepare)
