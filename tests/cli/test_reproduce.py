@@ -163,6 +163,51 @@ def test_reproduce_interrupted_says_what_is_kept(
     assert len(built) == 3 + 2
 
 
+SEARCH = """
+[models.searched]
+title = "Searched"
+model = "sgc"
+settings = [{ source = "no graph", values = { n_hops = 0, row_norm = "l2" } }]
+search = { source = "a search", trials = 12, space = { weight_decay = [1e-6, 1e-3] } }
+"""
+
+
+def test_reproduce_interrupted_search_counts_its_trials_and_shows_no_traceback(
+    sgc: Sgc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optuna")
+    monkeypatch.setattr("sgclearn.paper.load_recipe", lambda name: parse_recipe(RECIPE + SEARCH))
+    interrupt_third_model(monkeypatch)
+    result = sgc("reproduce", "tab2", "--models", "searched")
+    assert result.code == 130
+    assert result.err.splitlines() == [
+        "sgc: 2 trials kept in sgc-runs/tab2.jsonl; the same command goes on from there.",
+        "sgc: stopped by an interruption.",
+    ]
+    again = sgc("reproduce", "tab2", "--models", "searched").err.splitlines()
+    assert again[0].startswith("0/2 Debian, 5 labels: Searched, search, trial 10 of 12: validation ")
+    assert again[0].endswith(" left")
+    assert [line.split(":")[1].split(", ")[1] for line in again[1:]] == ["run 1 of 2", "run 2 of 2"]
+
+
+def test_reproduce_interrupted_at_once_says_that_nothing_was_made(
+    sgc: Sgc, small: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sgclearn.paper.runner.build_model", interrupt)
+    assert sgc("reproduce", "tab2").err.startswith("sgc: nothing was made yet; the same command")
+
+
+def test_reproduce_progress_shows_the_score_of_the_table(sgc: Sgc, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = RECIPE.replace("seed = 700", 'seed = 700\nmetric = "val_accuracy"')
+    monkeypatch.setattr("sgclearn.paper.load_recipe", lambda name: parse_recipe(text))
+    result = sgc("reproduce", "tab2", "--models", "plain", "--runs", "1")
+    (row,) = sgc("reproduce", "tab2", "--models", "plain", "--runs", "0", "--json").document["rows"]
+    assert f"run 1 of 1: {row['mean']:.2f}, " in result.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -251,7 +296,8 @@ def test_reproduce_figure_3_reads_the_runs_of_table_2_and_makes_none(sgc: Sgc, t
     )
     assert (result.code, result.err) == (0, "")
     assert "Results    here/tab2.jsonl" in result.out
-    assert (tmp_path / "here" / "fig3.svg").exists()
+    assert (tmp_path / "here" / "fig3-cora-sgc-gcn.svg").exists()
+    assert not (tmp_path / "here" / "fig3.svg").exists()  # that is a figure of everything
     document = sgc("reproduce", "fig3", "--runs", "0", "--out", "here", "--json").document
     assert [(row["model"], row["n"], row["ratio"]) for row in document["rows"]] == [
         *[("sgc", 2, None), ("gcn", 2, 10.0)]

@@ -203,6 +203,33 @@ def test_runner_tells_progress_and_the_time_left(recipe, results):
     assert any(progress.part == 0.5 for progress in told)
 
 
+def test_runner_progress_has_the_score_of_the_recipe(results):
+    judged = parse_recipe(RECIPE.replace("seed = 700", 'seed = 700\nmetric = "val_accuracy"'))
+    told = []
+    run_recipe(judged, results, Selection.of(judged, datasets=["b"], models=["first"]), told.append)
+    assert [progress.score for progress in told if progress.line] == [100.0]  # and 66.7 on the test nodes
+
+
+def test_runner_tells_trials_with_their_score_and_counts_them_in_the_time_left(results):
+    pytest.importorskip("optuna")
+    recipe = parse_recipe(RECIPE + SEARCH)
+    told = []
+    run_recipe(
+        recipe, results, Selection.of(recipe, datasets=["a"], models=["searched"], runs=1), told.append
+    )
+    trials = [progress for progress in told if progress.line and progress.line["kind"] == "trial"]
+    assert [progress.what[-12:] for progress in trials] == [f"trial {k} of 5" for k in range(1, 6)]
+    assert [progress.score for progress in trials] == [line["score"] for line in results.lines("trial")]
+    seconds = [line["wall_seconds"] for line in results.lines("trial")]
+    assert trials[0].seconds_left == pytest.approx(5 * seconds[0])  # four more trials and the run
+    assert trials[-1].seconds_left == pytest.approx(np.mean(seconds))
+    told.clear()
+    run_recipe(
+        recipe, results, Selection.of(recipe, datasets=["a"], models=["searched"], runs=2), told.append
+    )
+    assert [progress.line["kind"] for progress in told if progress.line] == ["run"]  # old trials are no news
+
+
 def test_runner_missing_extra_is_said_before_anything_runs(recipe, results, monkeypatch):
     monkeypatch.setattr(Counting, "requires", (("no_such_module", "torch"),))
     with pytest.raises(MissingExtraError, match="no_such_module is needed"):
@@ -217,7 +244,7 @@ def test_runner_missing_extra_of_a_search_is_said_before_anything_runs(results, 
     assert fitted == []
 
 
-def test_runner_searches_once_and_an_interrupted_search_is_not_repeated(results):
+def test_runner_searches_once_and_an_interrupted_search_is_not_repeated(results, capfd):
     pytest.importorskip("optuna")
     recipe = parse_recipe(RECIPE + SEARCH)
     part = Selection.of(recipe, datasets=["a"], models=["searched"], runs=2)
@@ -228,6 +255,7 @@ def test_runner_searches_once_and_an_interrupted_search_is_not_repeated(results)
 
     with pytest.raises(KeyboardInterrupt):
         run_recipe(recipe, results, part, interrupt)
+    assert capfd.readouterr().err == ""  # no traceback
     lines = run_recipe(recipe, ResultFile(results.path), part)
     assert len(fitted) == 5 + 2  # five trials in all, and the runs
     trials = ResultFile(results.path).lines("trial")

@@ -13,6 +13,7 @@ import typer
 from sgclearn.cli.figure_files import write_figure
 from sgclearn.cli.options import RESULT, JsonFlag, with_options
 from sgclearn.cli.output import Screen, complain, counted
+from sgclearn.cli.reproduced_files import check_page, file_stem, write_page
 from sgclearn.cli.run_progress import watching
 from sgclearn.errors import InputError, MissingExtraError
 
@@ -107,10 +108,10 @@ def command(
             draw = cache(report.draw)  # one drawing for the folder and for the page
             report = replace(report, draw=draw)
             folder.mkdir(parents=True, exist_ok=True)
-            picture = write_figure(draw, folder / f"{recipe.id}.svg")
+            picture = write_figure(draw, folder / f"{file_stem(recipe, selection)}.svg")
         if page is not None:
             again = _spelled(recipe, selection, report, page)
-            _write_page(report, page, again, with_picture=picture is not None)
+            write_page(report, page, again, with_picture=picture is not None)
         results = folder / f"{recipe.results}.jsonl" if recipe.form == "runs" else None
         _show(screen, report, results, picture, page)
         documents.append({**report.to_dict(), "results": results, "figure": picture})
@@ -129,8 +130,8 @@ def _chosen(
         raise InputError(
             "sgc reproduce needs the name of a table or figure: got none; see sgc reproduce --list."
         )
-    if page is not None and page.suffix != ".rst":
-        raise InputError(f"--page must end in .rst: got {page}; choose such a name.")
+    if page is not None:
+        check_page(page)
     return [load_recipe(name)]
 
 
@@ -167,13 +168,15 @@ def _run(
     from sgclearn.paper import ResultFile, run_recipe
 
     results = ResultFile(folder / f"{recipe.results}.jsonl")
-    before = len(results.lines("run"))
+    before = {kind: len(results.lines(kind)) for kind in ("run", "trial")}
     try:
         with watching(screen) as on_progress:
             return run_recipe(recipe, results, selection, on_progress, data_dir)
     except KeyboardInterrupt:
-        done = counted(len(results.lines("run")) - before, "run")
-        complain(f"sgc: {done} kept in {results.path}; the same command goes on from there.")
+        made = {kind: len(results.lines(kind)) - number for kind, number in before.items()}
+        done = " and ".join(counted(number, kind) for kind, number in made.items() if number)
+        kept = f"{done} kept in {results.path}" if done else "nothing was made yet"
+        complain(f"sgc: {kept}; the same command goes on from there.")
         raise
     except MissingExtraError as error:
         remedy = "or leave the models that need it out with --models"
@@ -218,18 +221,6 @@ def _shown(recipe: Recipe, selection: Selection, report: Report) -> Selection:
         if Counter(task.pair for task in plan_tasks(recipe, found)) == n_runs:
             return found
     return replace(selection, runs=0)
-
-
-def _write_page(report: Report, page: Path, command: str, *, with_picture: bool) -> None:
-    from sgclearn.files import replacing
-    from sgclearn.paper.page import results_page
-
-    if not report.tables:
-        raise InputError("--page needs results: got none for this selection; run it with --runs 1 or more.")
-    picture = write_figure(report.draw, page.with_suffix(".svg")) if with_picture and report.draw else None
-    text = results_page(report, command=command, picture=None if picture is None else picture.name)
-    with replacing(page) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def _show(

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from sgclearn.paper.runner import Progress
 
 
+TRIALS_A_LINE = 10  # a search has more trials than a table has runs
+
+
 @contextmanager
 def watching(screen: Screen) -> Iterator[Callable[[Progress], None]]:
-    """A bar over the runs with the time left; where nobody watches, a line a run on stderr."""
+    """A bar over the runs with the time left; where nobody watches, lines on stderr: one a run, one for ten trials."""
     if screen.as_json:
         yield lambda progress: None
         return
@@ -48,15 +51,17 @@ def watching(screen: Screen) -> Iterator[Callable[[Progress], None]]:
 
 
 def _log(progress: Progress) -> None:
-    if progress.line is not None and progress.line["kind"] == "failure":
-        complain(f"{progress.done}/{progress.of} {progress.what}: failed")
-    elif progress.line is not None:
-        score = next(reversed(progress.line["scores"].values()))
-        seconds = progress.line["seconds"]
-        complain(
-            f"{progress.done}/{progress.of} {progress.what}: {score:.2f}, {seconds:.3g} s"
-            f"{_left(progress.seconds_left, ', ')}"
-        )
+    line = progress.line
+    if line is None:
+        return
+    told = f"{progress.done}/{progress.of} {progress.what}"
+    left = _left(progress.seconds_left, ", ")
+    if line["kind"] == "failure":
+        complain(f"{told}: failed")
+    elif line["kind"] == "run":
+        complain(f"{told}: {progress.score:.2f}, {line['seconds']:.3g} s{left}")
+    elif (line["trial"] + 1) % TRIALS_A_LINE == 0:
+        complain(f"{told}: validation {progress.score:.2f}, {line['wall_seconds']:.3g} s{left}")
 
 
 def _left(seconds: float | None, before: str = "") -> str:

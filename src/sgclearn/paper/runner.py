@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from sgclearn.errors import SgclearnError, require
 from sgclearn.paper.machine import machine, threads_limited, versions
 from sgclearn.paper.models import build_model, model_class
-from sgclearn.paper.plan import Selection, Stopwatch, Task, keys_of, plan_tasks
+from sgclearn.paper.plan import Pair, Selection, Stopwatch, Task, keys_of, plan_tasks
 from sgclearn.paper.problems import Problem, RunData, load_problem
 from sgclearn.paper.recipe import Recipe
 from sgclearn.paper.results import Line, ResultFile
@@ -22,7 +24,8 @@ from sgclearn.paper.search import Settings, search_settings
 class Progress:
     """How far a recipe is: runs done, what goes on, how far that is, and a guess of the seconds left.
 
-    `line` is the result of the run that has just ended, or why it failed; None in between.
+    `line` is the result of the run or trial that has just ended, or why it failed; None in between. `score` is that of
+    the line: the recipe's metric of a run, the validation accuracy of a trial.
     """
 
     done: int
@@ -31,6 +34,7 @@ class Progress:
     part: float
     seconds_left: float | None
     line: Line | None = None
+    score: float | None = None
 
 
 OnProgress = Callable[[Progress], None]
@@ -110,10 +114,15 @@ class _Run:
         self.data_dir = data_dir
         self.n_tasks = len(tasks)
         self.watch = Stopwatch()
+        self.left: float | None = None
+        self.now: float | None = None
+        self.n_tried: Counter[str] = Counter()
         keys = {task.key for task in tasks}
-        for line in results.lines("run"):
-            if line["key"] in keys:
+        for line in (*results.lines("run"), *results.lines("trial")):
+            if line["key"] in keys and "wall_seconds" in line:  # trials of earlier versions have none
                 self.watch.add((line["dataset"], line["model"]), line["wall_seconds"])
+        for line in results.lines("trial"):
+            self.n_tried[line["key"]] += 1
         self.report = on_progress or (lambda progress: None)
         self.pending: list[Task] = []
         self.data: RunData | None = None
@@ -210,8 +219,11 @@ class _Run:
                 scores, _ = self._fit(task, task.settings | settings, self.recipe.seed, what)
                 return scores["val_accuracy"]
 
-            def on_trial(done: int, of: int) -> None:
-                self._tell(f"{what}, trial {done} of {of}", 0.0)
+            def on_trial(line: Line, is_new: bool) -> None:
+                if is_new:
+                    self.watch.add(task.pair, line["wall_seconds"])
+                    self.n_tried[task.key] = line["trial"] + 1
+                    self._tell(f"{what}, trial {line['trial'] + 1} of {search.trials}", 0.0, line)
 
             mark = {"key": task.key, "dataset": task.dataset, "model": task.model.name}
             self.found[task.key] = search_settings(
@@ -220,10 +232,28 @@ class _Run:
         return self.found[task.key]
 
     def _tell(self, what: str, part: float, line: Line | None = None) -> None:
-        left = self.watch.left(task.pair for task in self.pending)
-        if left is not None and self.pending:
-            left -= part * (self.watch.left([self.pending[0].pair]) or 0.0)
-        self.report(Progress(self.n_tasks - len(self.pending), self.n_tasks, what, part, left, line))
+        if (
+            not part
+        ):  # in between nothing new is known, and a guess would take part of the time that is measured
+            self.left = self.watch.left(self._ahead())
+            self.now = self.watch.left(task.pair for task in self.pending[:1])
+        left = None if self.left is None else self.left - part * (self.now or 0.0)
+        done = self.n_tasks - len(self.pending)
+        self.report(Progress(done, self.n_tasks, what, part, left, line, self._score(line)))
+
+    def _ahead(self) -> Iterator[Pair]:
+        """Trainings to come: those of the runs, and those of the searches, which take about as long."""
+        searched = set(self.found)
+        for task in self.pending:
+            yield task.pair
+            if task.model.search is not None and task.key not in searched:
+                searched.add(task.key)
+                yield from repeat(task.pair, max(task.model.search.trials - self.n_tried[task.key], 0))
+
+    def _score(self, line: Line | None) -> float | None:
+        if line is None or line["kind"] == "failure":
+            return None
+        return float(line["score"] if line["kind"] == "trial" else line["scores"][self.recipe.metric])
 
 
 def _name(recipe: Recipe, task: Task) -> str:

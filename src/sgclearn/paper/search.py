@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ def search_settings(
     score: Callable[[Settings], float],
     results: ResultFile,
     mark: Line,
-    on_trial: Callable[[int, int], None],
+    on_trial: Callable[[Line, bool], None],
 ) -> Settings:
     """Settings with the best validation score; among equals the first that was tried.
 
@@ -34,7 +35,7 @@ def search_settings(
     mark : dict
         Fields that tell these trials from others.
     on_trial : callable
-        Called as `on_trial(done, of)`.
+        Called as `on_trial(line, is_new)` after every trial; one that was in the results already is not new.
     """
     optuna = require("optuna", "tune")
     known = {line["trial"]: line for line in results.lines("trial", **mark)}
@@ -46,15 +47,20 @@ def search_settings(
             name: trial.suggest_float(name, low, high, log=True) for name, (low, high) in search.space.items()
         }
         line = known.get(number)
-        if line is None or line["settings"] != settings:
-            line = {"kind": "trial", **mark, "trial": number, "settings": settings, "score": score(settings)}
+        is_new = line is None or line["settings"] != settings
+        if line is None or is_new:
+            began = time.perf_counter()
+            found = {"settings": settings, "score": score(settings)}
+            spent = {"wall_seconds": time.perf_counter() - began}
+            line = {"kind": "trial", **mark, "trial": number, **found, **spent}
             results.append(line)
         tried.append((line["score"], settings))
-        on_trial(number + 1, search.trials)
+        on_trial(line, is_new)
         return float(line["score"])
 
     verbosity = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # An interruption is no news for a reader: as a warning it comes with a traceback.
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
         study.optimize(objective, n_trials=search.trials)
