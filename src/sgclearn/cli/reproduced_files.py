@@ -1,0 +1,73 @@
+"""What `sgc reproduce` writes beside its runs: figure, document and page, none of which replaces anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sgclearn.cli.figure_files import write_figure
+from sgclearn.errors import InputError
+
+if TYPE_CHECKING:
+    from sgclearn.paper import Recipe, Selection
+    from sgclearn.paper.report import Report
+
+WRITTEN = "Written by ``sgc reproduce"  # begins a line of every page
+LONGEST = 80  # characters of names within the name of a file
+
+
+def file_stem(recipe: Recipe, selection: Selection) -> str:
+    """Name of figure and document: one of a part names the part, so that it never replaces that of the whole.
+
+    Examples
+    --------
+    >>> from sgclearn.paper import Selection, load_recipe
+    >>> recipe = load_recipe("fig3")
+    >>> file_stem(recipe, Selection.of(recipe))
+    'fig3'
+    >>> file_stem(recipe, Selection.of(recipe, models=["sgc", "gcn"], datasets=["cora"]))
+    'fig3-cora-sgc-gcn'
+    """
+    from sgclearn.paper import Selection
+
+    usual = Selection.of(recipe, quick=selection.quick)
+    words = [recipe.id]
+    if selection.datasets != usual.datasets:
+        words.append(_joined(selection.datasets, "datasets"))
+    if selection.models != usual.models:
+        sweeps = dict.fromkeys(recipe.models[name].group[0] for name in selection.models)
+        words.append(_joined(list(sweeps), "models"))
+    return "-".join([*words, "quick"] if selection.quick else words)
+
+
+def _joined(names: Sequence[str], what: str) -> str:
+    joined = "-".join(names)
+    return joined if len(joined) <= LONGEST else f"{len(names)}-{what}"
+
+
+def check_page(page: Path) -> None:
+    """Refuse a name that no page can have, and a file that somebody else wrote, before anything runs."""
+    if page.suffix != ".rst":
+        raise InputError(f"--page must end in .rst: got {page}; choose such a name.")
+    if not page.is_file():
+        return
+    lines = page.read_text(encoding="utf-8", errors="replace").splitlines()
+    if not any(line.startswith(WRITTEN) for line in lines):
+        raise InputError(
+            f"--page must be a new file or an earlier page of sgc reproduce: got {page}, which is another file; "
+            "choose another name."
+        )
+
+
+def write_page(report: Report, page: Path, command: str, *, with_picture: bool) -> None:
+    """Write the page of a report, and its figure beside it."""
+    from sgclearn.files import replacing
+    from sgclearn.paper.page import results_page
+
+    if not report.tables:
+        raise InputError("--page needs results: got none for this selection; run it with --runs 1 or more.")
+    picture = write_figure(report.draw, page.with_suffix(".svg")) if with_picture and report.draw else None
+    text = results_page(report, command=command, picture=None if picture is None else picture.name)
+    with replacing(page) as temporary:
+        temporary.write_text(text, encoding="utf-8")
