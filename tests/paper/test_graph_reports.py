@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import platform
+
 import pytest
 
 from sgclearn.errors import InputError
 from sgclearn.paper import load_recipe
 from sgclearn.paper.graph_reports import make_report
+from sgclearn.paper.machine import machine
 from sgclearn.paper.page import results_page
 from sgclearn.paper.report import Report, Table, statement_rows
 from sgclearn.spectral.theorem import Statement
@@ -32,6 +35,17 @@ def test_theorem_holds_on_the_citation_graphs(data_dir):
     ]
     only = make_report(load_recipe("thm1"), ["citeseer"], data_dir=data_dir)
     assert [row[0] for row in only.tables[0].rows] == ["Citeseer"]
+
+
+@pytest.mark.parametrize("name", ["tab1", "fig2", "thm1"])
+def test_report_says_what_it_was_made_with(data_dir, name):
+    datasets = ["cora"] if name != "fig2" else None
+    report = make_report(load_recipe(name), datasets, data_dir=data_dir, threads=2)
+    assert (report.document["threads"], report.document["machine"]) == (2, machine())
+    page = results_page(report, command="sgc reproduce")
+    (said,) = page[page.index("Measured with\n") :].splitlines()[2:3]
+    assert said.startswith(f"- {machine()['cpu']}, ")
+    assert f", 2 threads; python {platform.python_version()}, sgclearn " in said
 
 
 def test_report_of_a_recipe_that_trains_is_refused():

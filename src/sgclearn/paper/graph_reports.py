@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from sgclearn.datasets.folders import find_files, search_folders
 from sgclearn.datasets.inert_pickle import read_pickle
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY
 from sgclearn.errors import InputError
-from sgclearn.paper.machine import threads_limited
+from sgclearn.paper.machine import in_words, machine, threads_limited, versions
 from sgclearn.paper.recipe import Recipe
 from sgclearn.paper.report import Report, Table
 from sgclearn.spectral import Theorem1, check_theorem1, plot_filters
@@ -50,7 +51,13 @@ def make_report(
     if recipe.form not in MAKERS:
         raise InputError(f"form of a report must be one of {', '.join(MAKERS)}: got {recipe.form!r}.")
     with _plain_words(), threads_limited(threads):
-        return MAKERS[recipe.form](recipe, names, data_dir)
+        report = MAKERS[recipe.form](recipe, names, data_dir)
+    made_with = {"threads": threads, "versions": versions(), "machine": machine()}
+    return replace(
+        report,
+        document={**(report.document or {}), **made_with},
+        measured_with=(in_words(made_with),),
+    )
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -40,6 +40,21 @@ def machine() -> dict[str, Any]:
     ['cores', 'cpu', 'system']
     """
     return {"cpu": _cpu(), "cores": os.cpu_count(), "system": f"{platform.system()} {platform.machine()}"}
+
+
+def in_words(line: Mapping[str, Any]) -> str:
+    """Machine, threads and versions of a result line or document.
+
+    Examples
+    --------
+    >>> on = {"cpu": "Zen", "cores": 8, "system": "Linux x86_64"}
+    >>> in_words({"machine": on, "threads": 1, "versions": {"numpy": "2.3", "scipy": "1.16"}})
+    'Zen, 8 cores, Linux x86_64, 1 thread; numpy 2.3, scipy 1.16'
+    """
+    on = line["machine"]
+    packages = ", ".join(f"{name} {number}" for name, number in line["versions"].items())
+    threads = f"{line['threads']} thread" + ("s" if line["threads"] != 1 else "")
+    return f"{on['cpu']}, {on['cores']} cores, {on['system']}, {threads}; {packages}"
 
 
 def _cpu() -> str:

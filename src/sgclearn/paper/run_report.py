@@ -10,6 +10,7 @@ from sgclearn.paper.comparison import Comparison
 from sgclearn.paper.curves import curve_table, plot_curves
 from sgclearn.paper.figure import plot_comparison
 from sgclearn.paper.findings import find
+from sgclearn.paper.machine import in_words
 from sgclearn.paper.recipe import METRICS, ModelRecipe
 from sgclearn.paper.report import Report, Table
 from sgclearn.paper.tables import SCORE_HEADER, TIME_HEADER, score_rows, time_rows, verdict
@@ -152,12 +153,7 @@ def _settings_of(model: ModelRecipe) -> list[str]:
 
 def _measured_with(comparison: Comparison) -> tuple[str, ...]:
     """Every combination of machine, threads and versions among the runs, and the seeds."""
-    found = set()
-    for line in comparison.lines:
-        machine, versions = line["machine"], line["versions"]
-        packages = ", ".join(f"{name} {version}" for name, version in versions.items())
-        threads = f"{line['threads']} thread" + ("s" if line["threads"] != 1 else "")
-        found.add(f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, {threads}; {packages}")
+    found = {in_words(line) for line in comparison.lines}
     seeds = sorted({line["seed"] for line in comparison.lines})
     said = f"seed {seeds[0]}, one run" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}, one a run"
     return (*sorted(found), said)
