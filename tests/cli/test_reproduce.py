@@ -224,6 +224,11 @@ def test_reproduce_progress_shows_the_score_of_the_table(sgc: Sgc, monkeypatch: 
         (("tab2", "--runs", "0", "--page", "results.rst"), "--page needs results: got none"),
         (("tab2", "--list"), "--list stands alone: got NAME beside it"),
         (("--list", "--models", "sgc"), "--list stands alone: got --models beside it"),
+        (("--list", "--threads", "-7"), "--list stands alone: got --threads beside it"),
+        (("--list", "--data-dir", "here"), "--list stands alone: got --data-dir beside it"),
+        (("--all", "--threads", "0"), "threads must be >= 1: got 0"),
+        (("tab2", "--models", ","), "--models must name at least one: got ','; name some, or leave it out"),
+        (("tab2", "--datasets", ""), "--datasets must name at least one: got ''"),
         (("--list", "--runs", "0"), "--list stands alone: got --runs beside it"),
         (("--list", "--quick"), "--list stands alone: got --quick beside it"),
         (("--all", "--models", "sgc"), "--all stands alone: got --models beside it"),
@@ -231,9 +236,41 @@ def test_reproduce_progress_shows_the_score_of_the_table(sgc: Sgc, monkeypatch: 
     ],
 )
 def test_reproduce_refuses_bad_input_in_one_sentence(
-    sgc: Sgc, arguments: tuple[str, ...], words: str
+    sgc: Sgc, tmp_path: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     assert_mistake(sgc("reproduce", *arguments), words)
+    assert list(tmp_path.iterdir()) == []  # and leaves nothing behind
+
+
+def test_reproduce_zero_runs_without_results_makes_and_names_no_file(
+    sgc: Sgc, small: Recipe, tmp_path: Path
+) -> None:
+    result = sgc("reproduce", "tab2", "--runs", "0")
+    assert result.code == 0
+    assert "no runs with these settings are there yet" in result.out
+    assert "Results" not in result.out
+    assert sgc("reproduce", "tab2", "--runs", "0", "--json").document["results"] is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reproduce_all_goes_on_after_missing_data_and_says_what_is_left_out(
+    sgc: Sgc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SGCLEARN_DATA", raising=False)
+    missing = RECIPE.replace('"debian", redrawn = true, n_per_class = 5', '"cora"').replace("tab2", "tab9")
+    recipes = (parse_recipe(missing), parse_recipe(RECIPE))
+    monkeypatch.setattr("sgclearn.paper.list_recipes", lambda: recipes)
+    arguments = ("reproduce", "--all", "--runs", "1")
+    result = sgc(*arguments)
+    assert result.code == 2
+    assert "Recipe     tab2" in result.out
+    *_, last = lines = result.err.splitlines()
+    assert len(lines) == 2 + 1  # two runs
+    assert last.startswith("sgc: tab9 is left out: ")
+    assert last.endswith(".")
+    document = sgc(*arguments, "--json").document
+    assert [entry["recipe"] for entry in document] == ["tab9", "tab2"]
+    assert document[0]["left_out"] in last
 
 
 def test_reproduce_statistics_without_data_shows_what_was_published(

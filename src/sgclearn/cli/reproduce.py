@@ -12,10 +12,10 @@ import typer
 
 from sgclearn.cli.figure_files import write_figure
 from sgclearn.cli.options import RESULT, JsonFlag, with_options
-from sgclearn.cli.output import Screen, complain, counted
+from sgclearn.cli.output import Screen, complain, counted, in_options
 from sgclearn.cli.reproduced_files import check_page, file_stem, write_page
 from sgclearn.cli.run_progress import watching
-from sgclearn.errors import InputError, MissingExtraError
+from sgclearn.errors import InputError, MissingExtraError, SgclearnError
 
 if TYPE_CHECKING:
     from sgclearn.paper import Recipe, Selection
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COMMAND = "reproduce"
 WHAT = "What to run"
 DEFAULT_FOLDER = "sgc-runs"
+USER_MISTAKE = 2  # exit code
 
 
 def _option(text: str, panel: str, *names: str) -> Any:
@@ -76,14 +77,16 @@ def command(
     if listed:
         _refuse(
             "--list",
-            name=name,
+            name=name is not None,
             everything=everything,
-            models=models,
-            datasets=datasets,
+            models=models is not None,
+            datasets=datasets is not None,
             runs=runs is not None,
             quick=quick,
-            out=out,
-            page=page,
+            threads=threads != 1,
+            data_dir=data_dir is not None,
+            out=out is not None,
+            page=page is not None,
         )
         _show_list(screen)
         return
@@ -91,31 +94,49 @@ def command(
     if not everything and recipes[0].form != "runs" and (models is not None or runs is not None):
         given = "--runs" if models is None else "--models"
         raise InputError(f"{recipes[0].id} trains no model: got {given}; leave it out.")
+    part = {"datasets": _names("datasets", datasets), "models": _names("models", models)}
+    selections = [Selection.of(recipe, **part, runs=runs, quick=quick, threads=threads) for recipe in recipes]
     folder = Path(DEFAULT_FOLDER) if out is None else out
-    documents = []
-    for recipe in recipes:
-        selection = Selection.of(
-            recipe,
-            datasets=_names(datasets),
-            models=_names(models),
-            runs=runs,
-            quick=quick,
-            threads=threads,
-        )
-        report = _report(screen, recipe, selection, folder, data_dir)
-        picture = None
-        if report.draw is not None:
-            draw = cache(report.draw)  # one drawing for the folder and for the page
-            report = replace(report, draw=draw)
-            folder.mkdir(parents=True, exist_ok=True)
-            picture = write_figure(draw, folder / f"{file_stem(recipe, selection)}.svg")
-        if page is not None:
-            again = _spelled(recipe, selection, report, page)
-            write_page(report, page, again, with_picture=picture is not None)
-        results = folder / f"{recipe.results}.jsonl" if recipe.form == "runs" else None
-        _show(screen, report, results, picture, page)
-        documents.append({**report.to_dict(), "results": results, "figure": picture})
+    documents, left_out = [], []
+    for recipe, selection in zip(recipes, selections, strict=True):
+        try:
+            documents.append(_reproduce(screen, recipe, selection, folder, data_dir, page))
+        except SgclearnError as error:
+            if not everything:
+                raise
+            why = in_options(str(error))
+            left_out.append(f"sgc: {recipe.id} is left out: {why}")
+            documents.append({"recipe": recipe.id, "title": recipe.title, "left_out": why})
     screen.document(documents if everything else documents[0])
+    for told in left_out:
+        complain(told)
+    if left_out:
+        raise typer.Exit(USER_MISTAKE)
+
+
+def _reproduce(
+    screen: Screen,
+    recipe: Recipe,
+    selection: Selection,
+    folder: Path,
+    data_dir: Path | None,
+    page: Path | None,
+) -> dict[str, Any]:
+    """Make one table or figure, show it, and give its document."""
+    report = _report(screen, recipe, selection, folder, data_dir)
+    picture = None
+    if report.draw is not None:
+        draw = cache(report.draw)  # one drawing for the folder and for the page
+        report = replace(report, draw=draw)
+        folder.mkdir(parents=True, exist_ok=True)
+        picture = write_figure(draw, folder / f"{file_stem(recipe, selection)}.svg")
+    if page is not None:
+        again = _spelled(recipe, selection, report, page)
+        write_page(report, page, again, with_picture=picture is not None)
+    file = folder / f"{recipe.results}.jsonl"
+    results = file if recipe.form == "runs" and file.exists() else None
+    _show(screen, report, results, picture, page)
+    return {**report.to_dict(), "results": results, "figure": picture}
 
 
 def _chosen(
@@ -124,7 +145,13 @@ def _chosen(
     from sgclearn.paper import list_recipes, load_recipe
 
     if everything:
-        _refuse("--all", name=name, models=models, datasets=datasets, page=page)
+        _refuse(
+            "--all",
+            name=name is not None,
+            models=models is not None,
+            datasets=datasets is not None,
+            page=page is not None,
+        )
         return list(list_recipes())
     if name is None:
         raise InputError(
@@ -135,16 +162,23 @@ def _chosen(
     return [load_recipe(name)]
 
 
-def _refuse(flag: str, **given: Any) -> None:
+def _refuse(flag: str, **given: bool) -> None:
     spelled = {"name": "NAME", "everything": "--all"}
-    for option, value in given.items():
-        if value:
-            told = spelled.get(option, "--" + option)
+    for option, is_given in given.items():
+        if is_given:
+            told = spelled.get(option, "--" + option.replace("_", "-"))
             raise InputError(f"{flag} stands alone: got {told} beside it; leave one of them out.")
 
 
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+def _names(option: str, text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if not names:
+        raise InputError(
+            f"--{option} must name at least one: got {text!r}; name some, or leave it out for all."
+        )
+    return names
 
 
 def _report(

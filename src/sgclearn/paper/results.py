@@ -35,12 +35,11 @@ class ResultFile:
     Parameters
     ----------
     path : path
-        Made if it is not there; its folder too.
+        Made with the first line, or its folder before that by `make_folder`.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self._mend()
         self._lines = list(self._read())
 
@@ -75,8 +74,13 @@ class ResultFile:
             if line["kind"] == kind and all(line.get(name) == value for name, value in wanted.items())
         ]
 
+    def make_folder(self) -> None:
+        """Make the folder of the file: one that cannot be made is better found before a run than after it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+
     def append(self, line: Line) -> None:
         """Add a line; it is on the disk when this returns."""
+        self.make_folder()
         text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:

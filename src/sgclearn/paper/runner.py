@@ -136,6 +136,7 @@ class _Run:
         while self.pending:
             task = self.pending[0]
             self._load(task.dataset)
+            self.results.make_folder()
             try:
                 line = self._make(task)
             except Exception as error:
