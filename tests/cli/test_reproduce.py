@@ -282,7 +282,7 @@ def test_reproduce_statistics_without_data_shows_what_was_published(
     assert [line.split()[2] for line in result.out.splitlines() if "published" in line] == [
         *("2,708", "3,327", "19,717", "233K")
     ]
-    assert "Results" not in result.out
+    assert "Results    sgc-runs/tab1.json" in result.out
     assert "Figure" not in result.out
     page = (tmp_path / "tab1.rst").read_text(encoding="utf-8")
     assert "``sgc reproduce tab1 --page tab1.rst``" in page

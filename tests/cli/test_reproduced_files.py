@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,14 @@ def test_page_replaces_an_earlier_page(sgc: Sgc, tmp_path: Path) -> None:
     page.write_text(page.read_text(encoding="utf-8") + "a word of mine\n", encoding="utf-8")
     assert sgc("reproduce", "tab1", "--page", "mine.rst").code == 0
     assert "a word of mine" not in page.read_text(encoding="utf-8")
+
+
+def test_document_of_what_trains_nothing_is_kept(sgc: Sgc, tmp_path: Path) -> None:
+    shown = sgc("reproduce", "tab1", "--out", "here/new", "--json").document
+    kept = json.loads((tmp_path / "here/new/tab1.json").read_text(encoding="utf-8"))
+    assert shown == kept | {"results": "here/new/tab1.json", "figure": None}
+    assert {"rows", "threads", "versions", "machine"} <= set(kept)
+    assert sgc("reproduce", "tab1", "--datasets", "cora", "--out", "here/new").code == 0
+    names = sorted(path.name for path in (tmp_path / "here/new").iterdir())
+    assert names == ["tab1-cora.json", "tab1.json"]  # nothing temporary, and the whole is as it was
+    assert json.loads((tmp_path / "here/new/tab1.json").read_text(encoding="utf-8")) == kept

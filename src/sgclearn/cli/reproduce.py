@@ -13,7 +13,7 @@ import typer
 from sgclearn.cli.figure_files import write_figure
 from sgclearn.cli.options import RESULT, JsonFlag, with_options
 from sgclearn.cli.output import Screen, complain, counted, in_options
-from sgclearn.cli.reproduced_files import check_page, file_stem, write_page
+from sgclearn.cli.reproduced_files import check_page, file_stem, write_document, write_page
 from sgclearn.cli.run_progress import watching
 from sgclearn.errors import InputError, MissingExtraError, SgclearnError
 
@@ -63,7 +63,8 @@ def command(
     r"""Measure a table or figure of the paper again, and show it beside what was published.
 
     Every run is kept as a line of the folder's NAME.jsonl, with its seed, settings, versions and machine. A command
-    that was interrupted goes on where it was when it is given again.
+    that was interrupted goes on where it was when it is given again. What trains no model is kept as
+    NAME.json.
 
     \b
     Examples:
@@ -124,17 +125,20 @@ def _reproduce(
 ) -> dict[str, Any]:
     """Make one table or figure, show it, and give its document."""
     report = _report(screen, recipe, selection, folder, data_dir)
-    picture = None
+    stem, picture = file_stem(recipe, selection), None
     if report.draw is not None:
         draw = cache(report.draw)  # one drawing for the folder and for the page
         report = replace(report, draw=draw)
         folder.mkdir(parents=True, exist_ok=True)
-        picture = write_figure(draw, folder / f"{file_stem(recipe, selection)}.svg")
+        picture = write_figure(draw, folder / f"{stem}.svg")
     if page is not None:
         again = _spelled(recipe, selection, report, page)
         write_page(report, page, again, with_picture=picture is not None)
-    file = folder / f"{recipe.results}.jsonl"
-    results = file if recipe.form == "runs" and file.exists() else None
+    if recipe.form == "runs":
+        file = folder / f"{recipe.results}.jsonl"
+        results = file if file.exists() else None
+    else:
+        results = write_document(report, folder / f"{stem}.json")
     _show(screen, report, results, picture, page)
     return {**report.to_dict(), "results": results, "figure": picture}
 

@@ -46,6 +46,15 @@ def _joined(names: Sequence[str], what: str) -> str:
     return joined if len(joined) <= LONGEST else f"{len(names)}-{what}"
 
 
+def write_document(report: Report, path: Path) -> Path:
+    """Write a report for machines, in a folder that is made for it."""
+    from sgclearn.cli.run_folder import write_json
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, report.to_dict())
+    return path
+
+
 def check_page(page: Path) -> None:
     """Refuse a name that no page can have, and a file that somebody else wrote, before anything runs."""
     if page.suffix != ".rst":
