@@ -10,7 +10,7 @@ from sgclearn.paper import compare
 from sgclearn.paper.page import results_page
 from sgclearn.paper.recipe_files import parse_recipe
 from sgclearn.paper.run_report import report_of
-from sgclearn.paper.tables import score_rows, time_rows
+from sgclearn.paper.tables import SCORE_HEADER, TIME_HEADER, score_rows, time_rows
 
 RECIPE = """
 id = "toy"
@@ -150,10 +150,19 @@ def test_tables_say_what_was_measured(recipe, lines):
         ("b", "Slow", "60.00", "-", "-", "1", "-"),
     ]
     assert time_rows(comparison) == [
-        ("Alpha", "Fast", "2", "1", "2", "-", "-", "-"),
-        ("Alpha", "Slow", "100", "100", "90", "50x", "100x", "45x"),
-        ("b", "Slow", "7", "7", "-", "-", "-", "-"),
+        ("Alpha", "Fast", "2", "1", "2", "-", "-", "-", "2"),
+        ("Alpha", "Slow", "100", "100", "90", "50x", "100x", "45x", "1"),
+        ("b", "Slow", "7", "7", "-", "-", "-", "-", "1"),
     ]
+
+
+def test_tables_have_columns_with_names_of_their_own(recipe, lines):
+    comparison = compare(recipe, lines)
+    for header, rows in ((SCORE_HEADER, score_rows(comparison)), (TIME_HEADER, time_rows(comparison))):
+        assert len(set(header)) == len(header)
+        assert [row[header.index("n")] for row in rows] == ["2", "1", "1"]
+    page = results_page(report_of(comparison), command="sgc reproduce toy")
+    assert page.count("     - published s\n") == page.count("     - published ratio\n") == 1
 
 
 def test_page_holds_results_settings_sources_and_machine(recipe, lines):

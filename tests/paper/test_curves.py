@@ -80,6 +80,22 @@ def test_curves_of_a_sweep_have_a_panel_a_dataset_and_places_in_order(swept):
     assert rows == (("Alpha", "M", "72.0", "71.0"), ("Beta", "M", "-", "81.0"))
 
 
+@pytest.mark.parametrize(
+    ("runs", "words"),
+    [
+        ((1, 1), "Validation accuracy (%), n = 1"),
+        ((2, 2), "Validation accuracy (%), means, n = 2"),
+        ((3, 1), "Validation accuracy (%), means, n = 1 to 3"),
+    ],
+)
+def test_table_of_curves_says_how_many_runs_its_means_are_of(runs, words):
+    lines = [
+        line("a", model, 71.0, run) for model, n in zip(("m-2", "m-3"), runs, strict=True) for run in range(n)
+    ]
+    (table,) = report_of(compare(parse_recipe(SWEPT), lines)).tables
+    assert table.title == words
+
+
 def test_curves_along_the_data_share_a_panel():
     comparison = compare(parse_recipe(AMOUNTS), [line("many", "m", 90.0), line("few", "m", 32.0)])
     (curve,) = curves_of(comparison)

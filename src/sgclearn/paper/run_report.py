@@ -51,7 +51,7 @@ def _tables(comparison: Comparison) -> tuple[Table, ...]:
     recipe = comparison.recipe
     scores = METRICS[recipe.metric][:1].upper() + METRICS[recipe.metric][1:]
     if recipe.is_swept:
-        return (Table(scores, *curve_table(comparison)),)
+        return (Table(f"{scores}, {_n_runs(comparison)}", *curve_table(comparison)),)
     details = ("dataset", "model", "what")
     found = [Table(scores, SCORE_HEADER, tuple(score_rows(comparison)))]
     if recipe.time_against is not None:
@@ -59,6 +59,13 @@ def _tables(comparison: Comparison) -> tuple[Table, ...]:
         found.append(replace(seconds, heading="Training time", words=_time_words(comparison)))
     found.append(Table("Details, means over the runs", details, _details(comparison), on_screen=False))
     return tuple(found)
+
+
+def _n_runs(comparison: Comparison) -> str:
+    """What the cells of a table of means are means of: it has no column for that."""
+    fewest, most = (choose(row.n for row in comparison.rows) for choose in (min, max))
+    said = f"n = {fewest}" if fewest == most else f"n = {fewest} to {most}"
+    return said if most == 1 else f"means, {said}"
 
 
 def _judgement(comparison: Comparison) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from sgclearn.paper.comparison import Comparison, Row
 
 SCORE_HEADER = ("dataset", "model", "measured", "published", "difference", "n", "tolerance")
-TIME_HEADER = ("dataset", "model", "seconds", "CPU", "published", "ratio", "CPU ratio", "published")
+TIME_HEADER = (
+    *("dataset", "model", "seconds", "CPU", "published s"),
+    *("ratio", "CPU ratio", "published ratio", "n"),
+)
 Cells = tuple[str, ...]
 
 
@@ -35,7 +38,7 @@ def published_decimals(comparison: Comparison) -> int:
 
 
 def time_rows(comparison: Comparison) -> list[Cells]:
-    """Mean training time, and how many times that of the reference model it is, measured and published."""
+    """Mean training time, and how many times that of the reference model it is; measured, published, number of runs."""
     return [
         (
             *_names(comparison, row),
@@ -47,6 +50,7 @@ def time_rows(comparison: Comparison) -> list[Cells]:
             "-" if row.ratio is None else times(row.ratio),
             "-" if row.cpu_ratio is None else times(row.cpu_ratio),
             "-" if row.published_ratio is None else times(row.published_ratio),
+            str(row.n),
         )
         for row in comparison.rows
     ]
