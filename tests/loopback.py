@@ -61,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         stop = start + self.site.break_after.pop(0) if self.site.break_after else None
         self.wfile.write(content[start:stop])
-        if stop is not None and self.site.stall is not None:
+        if stop is not None and stop < len(content) and self.site.stall is not None:
             self.site.stall.wait(30)
         return None
 

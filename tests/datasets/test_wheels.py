@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -80,12 +81,15 @@ def test_download_of_a_wheel_tells_its_progress(large: Wheel, folder: Path) -> N
     assert told[-1] == ("tinygraphs==1.0", large.bytes, large.bytes)
 
 
-def test_interrupted_download_of_a_wheel_ends_pip(large: Wheel, folder: Path) -> None:
+def test_interrupted_download_of_a_wheel_ends_pip(large: Wheel, folder: Path, site: Site) -> None:
+    site.break_after, site.stall = [10**6, 600_000], threading.Event()  # all of the page, and not all of the wheel
+
     def interrupt(what: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         download_wheel(large, folder, interrupt)
+    site.stall.set()
     assert list(folder.iterdir()) == []
 
 
