@@ -133,6 +133,16 @@ def test_cv_tpe_uses_the_papers_bounds_by_default() -> None:
     assert all(1e-10 <= trial["weight_decay"] <= 1e-4 for trial in model.cv_results_)
 
 
+def test_cv_tpe_that_is_interrupted_prints_nothing(capfd) -> None:
+    def interrupt(done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    graph, X, y, _ = community_problem()
+    with pytest.raises(KeyboardInterrupt):
+        SGCClassifierCV(2, search="tpe", n_trials=5, cv=2).fit(X, y, graph=graph, on_step=interrupt)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_cv_tpe_without_optuna_names_the_extra(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     graph, X, y, _ = community_problem()

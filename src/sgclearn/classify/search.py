@@ -129,7 +129,8 @@ def search_tpe(
         return trials[-1].score
 
     verbosity = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # An interruption is no news for a reader: as a warning it comes with a traceback.
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
         study.optimize(objective, n_trials=n_trials)
