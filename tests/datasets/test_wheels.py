@@ -82,7 +82,8 @@ def test_download_of_a_wheel_tells_its_progress(large: Wheel, folder: Path) -> N
 
 
 def test_interrupted_download_of_a_wheel_ends_pip(large: Wheel, folder: Path, site: Site) -> None:
-    site.break_after, site.stall = [10**6, 600_000], threading.Event()  # all of the page, and not all of the wheel
+    site.break_after = [10**6, 600_000]  # all of the page, and not all of the wheel
+    site.stall = threading.Event()
 
     def interrupt(what: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
