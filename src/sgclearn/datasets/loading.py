@@ -11,6 +11,7 @@ from sgclearn.datasets.dataset import GraphDataset, LabelledGraph
 from sgclearn.datasets.folders import DATA_VARIABLE as DATA_VARIABLE
 from sgclearn.datasets.folders import Folder, check_files, find_files, missing_file, search_folders
 from sgclearn.datasets.gnn_benchmark import read_gnn_benchmark
+from sgclearn.datasets.linqs import read_linqs
 from sgclearn.datasets.npz import read_embedded, read_npz
 from sgclearn.datasets.planetoid import read_planetoid
 from sgclearn.datasets.reddit import read_reddit
@@ -167,6 +168,8 @@ def read_files(layout: str, paths: Sequence[Path], class_names: tuple[str, ...] 
     """Read the files of a form, in the order of the registry."""
     if layout == "planetoid":
         return read_planetoid(dict(zip(PLANETOID_PARTS, paths, strict=True)), class_names)
+    if layout == "linqs":
+        return read_linqs(*paths)
     if layout == "gnn-benchmark":
         return read_gnn_benchmark(paths[0], class_names)
     if layout == "reddit":

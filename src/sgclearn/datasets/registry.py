@@ -14,7 +14,7 @@ from typing import Any
 
 # In the order of the files of a form; the file `x` is left out: it repeats the first rows of `allx`.
 PLANETOID_PARTS = ("allx", "tx", "y", "ally", "ty", "graph", "test.index")
-LAYOUTS = ("embedded", "planetoid", "npz", "gnn-benchmark", "reddit")
+LAYOUTS = ("embedded", "planetoid", "linqs", "npz", "gnn-benchmark", "reddit")
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Form:
     Parameters
     ----------
     layout : str
-        How to read them: "embedded" (inside this package), "planetoid" (the original pickles), "npz",
-        "gnn-benchmark" or "reddit" (npz files of different authors).
+        How to read them: "embedded" (inside this package), "planetoid" (the original pickles), "linqs"
+        (text), "npz", "gnn-benchmark" or "reddit" (npz files of different authors).
     files : tuple of DataFile
     address : str
         Where the files are on the web, without their names; empty for nowhere.
