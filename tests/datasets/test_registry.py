@@ -57,6 +57,10 @@ def test_what_can_be_fetched() -> None:
             "per_class = [1, 2]\nforms = [{ layout = 'zip', folder = 'f', files = [] }]",
             "layout must be one of embedded, planetoid, .*: got 'zip'",
         ),
+        (
+            "per_class = [1, 2]\nforms = []\nalternative = { name = 'b', what = 'more' }",
+            "alternative of a must be a dataset: got 'b'",
+        ),
     ],
 )
 def test_registry_refuses_a_doubtful_entry(lines: str, message: str) -> None:

