@@ -60,14 +60,10 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
     def plain(n_hops: int) -> tuple[Any, float]:
         return propagate(X, graph, n_hops, n_threads=n_threads), 0.0
 
-    def in_bands(n_hops: int) -> tuple[Any, float]:
-        with patch.object(native_walk, "band_bytes", lambda *_: 1.0):
-            return plain(n_hops)
-
     def in_blocks(lines: int) -> Way:
         def run(n_hops: int) -> tuple[Any, float]:
             with (
-                patch.object(native_walk, "band_bytes", lambda *_: 0.0),
+                patch.object(native_walk, "band_columns", lambda *_: 0),
                 patch.object(native_walk, "block_lines", lambda *_: lines),
             ):
                 return plain(n_hops)
@@ -96,7 +92,7 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
         "nodes by degree": in_order(-np.diff(graph.indptr)),
         "nodes by true community": in_order(data.y),
     }
-    return {AS_IT_IS: plain, "rows in bands": in_bands, **widths, **orders}
+    return {AS_IT_IS: plain, **widths, **orders}
 
 
 def beyond(way: Way, n_hops: int) -> tuple[Any, int | None]:

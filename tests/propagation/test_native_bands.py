@@ -11,22 +11,27 @@ from scipy import sparse
 from sgclearn import Graph, Operator, propagate
 from sgclearn._native import _kernel
 from sgclearn.filters import CustomFilter
-from sgclearn.propagation import costs
-from sgclearn.propagation.engines import bands, get_engine, native_walk
-from sgclearn.propagation.engines.bands import band_bytes, rows_of_band
-from sgclearn.propagation.neighbourhood import hop_sets
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.engines import bands, native_walk
+from sgclearn.propagation.engines.bands import band_columns, rows_of_band
 
 from zoo import ZOO, graphs, operator_choices, random_features, random_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore:self-loops in the data:sgclearn.errors.SgclearnWarning")
-WIDE = {"n_nodes": 232_965, "n_stored": 23_200_000, "n_columns": 1000, "itemsize": 4}
+WIDE = {"n_nodes": 232_965, "n_stored": 23_200_000, "n_columns": 602, "itemsize": 4}
 
 
-def in_bands(monkeypatch, rows: int) -> list[int]:
-    """Bands of so many rows wherever the kernel may; gives a list that grows with every walk that took them."""
+def in_bands(monkeypatch, rows: int, blocks: int = 1) -> list[int]:
+    """Bands of so many rows for the first blocks of columns, wherever the kernel may.
+
+    Gives a list that grows with every walk that took them.
+    """
     taken: list[int] = []
-    monkeypatch.setattr(native_walk, "band_bytes", lambda *_: 1.0)
+
+    def columns(n_nodes, n_stored, n_columns, itemsize):
+        wanted = blocks * _kernel.LINE_BYTES // itemsize
+        return wanted if wanted < n_columns else 0
+
+    monkeypatch.setattr(native_walk, "band_columns", columns)
     monkeypatch.setattr(native_walk, "rows_of_band", lambda *_: taken.append(rows) or rows)
     monkeypatch.setattr(native_walk, "WORTH_A_THREAD", -1)
     return taken
@@ -92,19 +97,20 @@ def test_native_bands_equal_dense_numpy_for_all_types(monkeypatch, dtype, index)
 
 def test_bands_give_the_same_bits_for_any_number_of_rows_and_threads(monkeypatch):
     graph = random_graph(3000, 40_000, seed=23)
-    X = random_features(3000, 50, seed=31, density=1.0).astype(np.float32)
-    in_bands(monkeypatch, 700)
+    X = random_features(3000, 66, seed=31, density=1.0).astype(np.float32)
+    in_bands(monkeypatch, 700, blocks=2)
     expected = propagate(X, graph, 2, plan="full", n_threads=1)
     for rows, threads in [(700, 3), (41, 2), (5000, 2)]:
-        in_bands(monkeypatch, rows)
+        in_bands(monkeypatch, rows, blocks=2)
         np.testing.assert_array_equal(propagate(X, graph, 2, plan="full", n_threads=threads), expected)
 
 
 def test_bands_are_for_whole_graphs_without_weights(monkeypatch):
     graph = random_graph(200, 900, seed=3)
-    X = random_features(200, 8, seed=5, density=1.0)
+    X = random_features(200, 20, seed=5, density=1.0)
     taken = in_bands(monkeypatch, 50)
     propagate(X, graph, 2, nodes=np.arange(3), plan="frontier")
+    propagate(X, graph, 2, nodes=np.arange(3), plan="full")
     coo = graph.to_scipy().tocoo()
     upper = coo.row < coo.col
     weighted = Graph.from_edges(coo.row[upper], coo.col[upper], np.full(int(upper.sum()), 0.5), n_nodes=200)
@@ -114,23 +120,23 @@ def test_bands_are_for_whole_graphs_without_weights(monkeypatch):
     assert taken
 
 
+def test_bands_take_the_columns_whose_results_are_not_needed_for_entries():
+    assert band_columns(**WIDE) == 544  # of 602: the entries take up to 114 times two bytes in every row
+    assert band_columns(**{**WIDE, "itemsize": 8}) == 568
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"n_nodes": 60_000, "n_stored": 3_000_000},  # a block that is near enough
         {"n_nodes": 100_000, "n_stored": 3_000_000},  # short rows
-        {
-            "n_nodes": 2_000_000,
-            "n_stored": 80_000_000,
-            "n_columns": 2000,
-        },  # nodes that no row of a band reads
-        {"n_columns": 950},  # more than a tenth of the result, with blocks and scales
+        {"n_nodes": 2_000_000, "n_stored": 80_000_000},  # nodes that no row of a band reads
+        {"n_columns": 120},  # too few whole blocks beside those that the entries take
         {"n_nodes": 700_000, "n_stored": 2**31, "n_columns": 20_000},  # places are 32 bits wide
     ],
 )
 def test_bands_are_taken_only_where_they_pay(change):
-    assert band_bytes(**WIDE) == 2 * WIDE["n_stored"]
-    assert band_bytes(**{**WIDE, **change}) == 0
+    assert band_columns(**{**WIDE, **change}) == 0
 
 
 @pytest.mark.parametrize(
@@ -138,13 +144,33 @@ def test_bands_are_taken_only_where_they_pay(change):
     [
         {"n_nodes": 70_000, "n_stored": 3_000_000},
         {"n_nodes": 100_000, "n_stored": 3_300_000},
-        {"n_nodes": 400_000, "n_stored": 36_000_000, "n_columns": 2000},
-        {"n_columns": 980},
+        {"n_nodes": 400_000, "n_stored": 36_000_000},
+        {"n_columns": 121},
         {"n_nodes": 700_000, "n_stored": 2**31 - 1, "n_columns": 20_000},
     ],
 )
 def test_bands_are_taken_just_inside_of_their_limits(change):
-    assert band_bytes(**{**WIDE, **change}) > 0
+    assert band_columns(**{**WIDE, **change}) > 0
+
+
+@settings(max_examples=40)
+@given(
+    n=st.integers(64, 600), degree=st.integers(2, 30), gap=st.integers(1, 40), threads=st.sampled_from([1, 2, 64]),
+    itemsize=st.sampled_from([4, 8]),
+)  # fmt: skip
+def test_entries_of_bands_fit_into_the_columns_that_are_left_for_them(n, degree, gap, threads, itemsize):
+    """With gaps between the nodes that are read, so that many entries only lead further, and with the fewest columns."""
+    rng = np.random.default_rng(n * degree + gap)
+    target = gap * rng.integers(0, -(-n // gap), n * degree)
+    graph = Graph.from_edges(np.repeat(np.arange(n), degree), target, n_nodes=n)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        for name, value in {"_NEAR": 0, "_FEWEST_ENTRIES": 0, "_LEAST_SHARE": 0.0}.items():
+            monkeypatch.setattr(bands, name, value)
+        monkeypatch.setattr(native_walk, "WORTH_A_THREAD", -1)
+        columns = next(c for c in range(1, 4000) if band_columns(n, graph.n_stored, c, itemsize) > 0)
+        X = random_features(n, columns, seed=11, density=1.0).astype(f"f{itemsize}")
+        Z = propagate(X, graph, 1, plan="full", n_threads=threads)  # the kernel refuses bands without room
+    np.testing.assert_allclose(Z, Operator(graph).matrix() @ X, rtol=1e-4, atol=1e-5)
 
 
 def test_bands_are_small_enough_to_share_and_fit_the_kernel():
@@ -165,23 +191,15 @@ def test_native_refuses_bands_that_its_entries_cannot_name(monkeypatch):
     in_bands(monkeypatch, _kernel.MOST_ROWS_OF_BAND + 1)
     graph = random_graph(20, 40, seed=3)
     with pytest.raises(ValueError, match="too many rows for a band"):
-        propagate(random_features(20, 3, seed=5, density=1.0), graph, 1, plan="full", engine="native")
+        propagate(random_features(20, 30, seed=5, density=1.0), graph, 1, plan="full", engine="native")
 
 
-@pytest.mark.parametrize("plan", ["full", "frontier"])
-def test_memory_of_bands_is_estimated(monkeypatch, plan):
-    graph = random_graph(200, 900, seed=3)
-    features = NodeFeatures(random_features(200, 8, seed=5, density=1.0))
-    asked: list[tuple[float, ...]] = []
-
-    def peak(rows, size: float) -> float:
-        monkeypatch.setattr(costs, "band_bytes", lambda *sizes: asked.append(sizes) or size)
-        sets = hop_sets(graph, rows, 2)
-        model = costs.CostModel(Operator(graph), features, sets, get_engine("native").prices, True)
-        return getattr(model, plan)().peak
-
-    everyone, few = np.arange(200), np.arange(2)
-    assert peak(everyone, 1e6) == peak(everyone, 0.0) + 1e6
-    assert asked[0] == (200, graph.n_stored, 8, 8)
-    # All rows are formed before a few are taken; the neighbourhood of a few is not the whole graph.
-    assert peak(few, 1e6) == peak(few, 0.0) + (1e6 if plan == "full" else 0.0)
+def test_native_refuses_bands_without_room(monkeypatch):
+    in_bands(monkeypatch, 4)
+    graph = random_graph(20, 150, seed=3)
+    with pytest.raises(ValueError, match="too little room for bands"):
+        propagate(random_features(20, 9, seed=5, density=1.0), graph, 1, plan="full", engine="native")
+    in_bands(monkeypatch, 4)
+    monkeypatch.setattr(native_walk, "band_columns", lambda *_: 3)
+    with pytest.raises(ValueError, match="whole blocks"):
+        propagate(random_features(20, 9, seed=5, density=1.0), graph, 1, plan="full", engine="native")

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from sgclearn import Graph, Operator, propagate, reference
 from sgclearn.propagation.engines import get_engine, native_engine, native_products, native_walk
-from sgclearn.propagation.engines.bands import band_bytes
+from sgclearn.propagation.engines.bands import band_columns
 
 from zoo import dense_adjacency, random_features, random_graph
 
@@ -196,7 +196,7 @@ def endless_hops(n_nodes: int = 60_000, n_columns: int = 300):
 
 def endless_hops_in_bands():
     n_nodes, n_columns = 75_000, 700
-    assert band_bytes(n_nodes, 3_000_000, n_columns, 4) > 0
+    assert band_columns(n_nodes, 3_000_000, n_columns, 4) > 0
     return endless_hops(n_nodes, n_columns)
 
 

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "bands.hpp"
+
 namespace sgc {
 
 inline constexpr int kLineBytes = 64;
@@ -37,7 +39,7 @@ HopKernel<T, I> hop_kernel(bool weighted, int lines);
 // The rows first..last, which are one of the Bands, for blocks that are one cache line wide. `sums` has a line for every
 // row that a band can have, and one for nobody.
 template <class T, class I>
-using BandKernel = void (*)(const Hop<T, I>&, const uint16_t* entries, int64_t n_entries, const T* in, T* sums, T* out,
+using BandKernel = void (*)(const Hop<T, I>&, const Pieces& entries, int64_t n_entries, const T* in, T* sums, T* out,
                             int64_t first, int64_t last);
 
 template <class T, class I>

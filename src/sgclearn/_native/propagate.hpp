@@ -31,8 +31,8 @@ struct Banded {
     std::vector<std::unique_ptr<Block<T>>> sums;  // of every thread
 
     template <class I>
-    Banded(const Hop<T, I>& hop, int64_t rows_of_band, Team& team)
-        : bands(hop.indptr, hop.indices, hop.n_rows, hop.n_inputs, rows_of_band, team) {
+    Banded(const Hop<T, I>& hop, int64_t rows_of_band, const Pieces& room, Team& team)
+        : bands(hop.indptr, hop.indices, hop.n_rows, hop.n_inputs, rows_of_band, room, team) {
         for (int t = 0; t < team.size(); ++t)
             sums.push_back(std::make_unique<Block<T>>(kNobody + 1, kLineBytes / int(sizeof(T))));
     }
@@ -43,8 +43,7 @@ struct Banded {
         const auto kernel = band_kernel<T, I>();
         team.share(bands.count(), 1, [&](int64_t first, int64_t last, int thread) {
             for (int64_t band = first; band < last; ++band) {
-                const auto& entries = bands.entries(band);
-                kernel(hop, entries.data(), int64_t(entries.size()), in, sums[size_t(thread)]->data(), out,
+                kernel(hop, bands.entries(band), bands.n_entries(band), in, sums[size_t(thread)]->data(), out,
                        bands.begin(band), bands.end(band));
                 done(bands.begin(band), bands.end(band));
             }
@@ -52,10 +51,15 @@ struct Banded {
     }
 };
 
-// Memory beyond input and output: two blocks, and two bytes for every stored entry if rows are taken in bands (of so
-// many rows; 0 for one row after the other). `progress(done, of)` counts columns, after every block.
+// Which columns are taken in bands, of how many rows: the first `columns`, whole blocks of one cache line. None: 0.
+struct BandChoice {
+    int rows;
+    int64_t columns;
+};
+
+// Memory beyond input and output: two blocks. `progress(done, of)` counts columns, after every block.
 template <class T, class I, class Source>
-void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, int lines, int rows_of_band, Team& team,
+void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, int lines, BandChoice choice, Team& team,
                const std::function<void(int64_t, int64_t)>& progress) {
     const int width = lines * kLineBytes / int(sizeof(T));
     const int n_hops = int(walk.hops.size());
@@ -63,10 +67,12 @@ void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, 
     for (const auto& hop : walk.hops) most = std::max(most, hop.n_rows);
     Block<T> current(most, width), next(most, width);
     std::unique_ptr<Banded<T>> banded;
-    if (rows_of_band && n_hops) banded = std::make_unique<Banded<T>>(walk.hops[0], rows_of_band, team);
+    if (choice.columns && n_hops)
+        banded = std::make_unique<Banded<T>>(walk.hops[0], choice.rows, output.room(walk.n_rows, choice.columns), team);
 
     for (int64_t column = 0; column < walk.n_columns && !team.stopped(); column += width) {
         const int count = int(std::min<int64_t>(width, walk.n_columns - column));
+        if (column >= choice.columns) banded.reset();  // the columns it lies in are next
         bool fresh = true;  // the first term is written, the others are added
         const auto emit = [&](int k, int64_t first, int64_t last, const T* block) {
             output.add(first, last, k, fresh, column, count, width, walk.places[size_t(k)], walk.unpack_scale, block);

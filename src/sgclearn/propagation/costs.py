@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.propagation.engines.bands import band_bytes
 from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.neighbourhood import neighbour_sums
 from sgclearn.propagation.products import (
@@ -207,7 +206,7 @@ class CostModel:
                 inputs = levels[k - 1].n_nodes
                 estimate.nanoseconds += float(inputs) * self.d * _PACK_NS
                 H = RowsSize(n_rows, float(n_rows) * self.d, False, H.itemsize)
-                packed = inputs * _PACKED_BYTES + self._bands(levels[k - 1 :], H.itemsize)
+                packed = inputs * _PACKED_BYTES
                 estimate.hold(blocks + (held - blocks if k > 1 else 0.0) + H.memory + packed)
                 estimate.result = H
                 return estimate
@@ -333,13 +332,6 @@ class CostModel:
         memory = sum(built) * _ENTRY_BYTES
         estimate.hold(memory + max(built, default=0.0) * _BUILD_BYTES)
         return memory
-
-    def _bands(self, levels: list[_Level], itemsize: int) -> float:
-        """Bytes of the graph's entries in bands, where the kernel takes the rows of its hops that way."""
-        n, graph = self.features.n_nodes, self.graph
-        if graph is None or graph.is_weighted or any(level.n_nodes < n for level in levels):
-            return 0.0
-        return band_bytes(n, graph.n_stored, self.d, itemsize)
 
     def _multiply(
         self,

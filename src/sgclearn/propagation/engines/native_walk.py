@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sgclearn._native import _kernel
 from sgclearn.graph.build import index_dtype
-from sgclearn.propagation.engines.bands import band_bytes, rows_of_band
+from sgclearn.propagation.engines.bands import band_columns, rows_of_band
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.engines.native_products import (
     WORTH_A_THREAD,
@@ -194,12 +194,12 @@ class NativeWalk:
         most = max([len(packing), *(len(hop[4]) for hop in hops)])
         work = n_columns * sum(len(hop[1]) for hop in hops)
         n_threads = self.n_threads if work > WORTH_A_THREAD else 1
-        in_bands = _in_bands(hops, n_columns, self.dtype.itemsize)
+        in_bands = _columns_in_bands(hops, out)
         band = rows_of_band(most, len(hops[0][1]), n_threads) if in_bands else 0
         lines = 1 if band else block_lines(most, n_columns, self.dtype.itemsize)
         tail = (
             None if nodes is None else nodes.astype(np.int64, copy=False), out,
-            np.ascontiguousarray(coefficients, dtype=np.float64), lines, band, n_threads, on_progress,
+            np.ascontiguousarray(coefficients, dtype=np.float64), lines, band, in_bands, n_threads, on_progress,
         )  # fmt: skip
         head = (hops, places, packing.astype(self.dtype, copy=False), unpacking)
         if sparse.issparse(H):
@@ -233,15 +233,15 @@ def _with_indices(hops: list[tuple[Any, ...]], index: np.dtype[Any]) -> list[tup
     return [(cast(hop[0]), cast(hop[1]), hop[2], cast(hop[3]), *hop[4:]) for hop in hops]
 
 
-def _in_bands(hops: list[tuple[Any, ...]], n_columns: int, itemsize: int) -> bool:
-    """Whether the kernel may take rows in bands, and it pays."""
+def _columns_in_bands(hops: list[tuple[Any, ...]], out: NDArray[Any]) -> int:
+    """How many of the first columns the kernel shall take in bands: none where it may not, or it does not pay."""
     if not hops:
-        return False
+        return 0
     _, indices, weights, own, mix, _, n_inputs = hops[0]
-    alike = all(hop[1] is indices for hop in hops)
-    if not alike or weights is not None or own is not None or len(mix) != n_inputs:
-        return False
-    return band_bytes(n_inputs, len(indices), n_columns, itemsize) > 0
+    everyone = own is None and len(mix) == len(out) == n_inputs and all(hop[1] is indices for hop in hops)
+    if not everyone or weights is not None:
+        return 0
+    return band_columns(n_inputs, len(indices), out.shape[1], out.itemsize)
 
 
 def block_lines(n_nodes: int, n_columns: int, itemsize: int) -> int:
