@@ -235,6 +235,7 @@ def test_walk_pairs_join_nodes_of_one_component_and_no_node_with_itself():
         (lambda: GraphSAGE(n_drawn=(25,)), r"n_drawn must be two numbers >= 1 .* got \[25\] and 512"),
         (lambda: GraphSAGE(batch_size=0), r"batch_size >= 1: got \[25, 10\] and 0"),
         (lambda: UnsupervisedSAGE(walk_length=1), "walk_length must be >= 2 and n_noise >= 1: got 1 and 20"),
+        (lambda: UnsupervisedSAGE(patience=7), "patience must be 0: got 7; without labels"),
     ],
 )
 def test_sage_refuses_settings_out_of_range(build, words):

@@ -65,7 +65,7 @@ def test_adam_with_the_authors_recipe_reaches_the_published_accuracy(citation: G
         )
         for seed in range(100, 110)
     ]
-    published = {"cora": 0.810, "citeseer": 0.718, "pubmed": 0.789}[citation.name]
+    published = {"cora": 0.810, "citeseer": 0.719, "pubmed": 0.789}[citation.name]
     assert np.mean(accuracies) == pytest.approx(published, abs=0.002)
 
 

@@ -156,6 +156,30 @@ def test_compare_of_other_data_needs_force(sgc: Sgc, files: Files, tmp_path: Pat
     assert_mistake(refused, "with files in it and no compare.jsonl; choose another.")
 
 
+@pytest.mark.parametrize(
+    "mistake", [("--runs", -1), ("--runs", 0), ("--threads", 0), ("--models", "gnc"), ("--n-hops", "x")]
+)
+def test_compare_with_force_and_a_mistake_keeps_the_results(
+    sgc: Sgc, files: Files, tmp_path: Path, mistake: tuple[str, object]
+) -> None:
+    few = ("compare", *files.options, "--models", "label-propagation", "--out", "here")
+    assert sgc(*few, "--runs", 1).code == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "here").iterdir()}
+    assert_mistake(sgc(*few, "--force", *mistake))
+    assert {path.name: path.read_bytes() for path in (tmp_path / "here").iterdir()} == before
+
+
+def test_compare_with_force_keeps_the_results_where_an_extra_is_missing(
+    sgc: Sgc, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = ("compare", *files.options, "--runs", 1, "--out", "here", "--models")
+    assert sgc(*few, "label-propagation").code == 0
+    before = (tmp_path / "here/compare.jsonl").read_bytes()
+    without_torch(monkeypatch, "torch")
+    assert sgc(*few, "gcn", "--force").code == 2
+    assert (tmp_path / "here/compare.jsonl").read_bytes() == before
+
+
 def test_compare_directed_weighted_edges_without_features(sgc: Sgc, files: Files) -> None:
     rows = files.edges.read_text().splitlines()
     weighted = [f"{row},{1 + k % 3}" for k, row in enumerate(rows[1:])]
@@ -231,8 +255,12 @@ def with_split(files: Files, turns: tuple[str, ...]) -> None:
     ("arguments", "words"),
     [
         (("--models", "gnc"), "got 'gnc'; choose among them"),
-        (("--runs", "-1"), "runs must be >= 0"),
-        (("--threads", "0"), "threads must be >= 1: got 0"),
+        (("--models", "all,gcn"), "all must stand alone: got all, gcn; leave the other names out."),
+        (("--models", " ,"), "--models must name at least one: got ' ,'; name some, or leave it out."),
+        (("--runs", "-1", "--edges", "nowhere.csv"), "--runs must be >= 0: got -1; 0 shows what is there."),
+        (("--threads", "0", "--edges", "nowhere.csv"), "--threads must be from 1 to 1,024: got 0"),
+        (("--threads", "99999"), "--threads must be from 1 to 1,024: got 99,999"),
+        (("--runs", "0", "--force"), "--force begins anew: got it beside --runs 0"),
         (("--n-hops", "3-1"), "--n-hops must go from few to many"),
         (("--n-hops", "-1"), "--n-hops must be whole numbers >= 0: got -1; name them as 0,1,2 or 0-10."),
         (("--n-hops", "-1", "--edges", "nowhere.csv"), "--n-hops must be whole numbers >= 0"),

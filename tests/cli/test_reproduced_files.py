@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from cli_runs import Sgc, assert_mistake
 
-from sgclearn.cli.reproduced_files import file_stem
+from sgclearn.cli.reproduced_files import WRITTEN, check_no_loss, file_stem
+from sgclearn.errors import InputError
 from sgclearn.paper import Selection, load_recipe
+
+PAGES = Path(__file__).parents[2] / "docs"
+WITHOUT_LINES = ("tab2", "tab3", "tab4", "tab-random")  # pages whose runs were not kept
+
+
+def is_kept(page: Path) -> bool:
+    """Whether a page is one of results whose runs are kept beside it."""
+    text = page.read_text(encoding="utf-8")
+    if WRITTEN not in text or page.stem in WITHOUT_LINES:
+        return False
+    return load_recipe(text.split(f"{WRITTEN} ")[1].split()[0]).form == "runs"
 
 
 def test_figure_of_a_part_has_a_name_of_its_own() -> None:
@@ -47,6 +60,50 @@ def test_page_replaces_an_earlier_page(sgc: Sgc, tmp_path: Path) -> None:
     page.write_text(page.read_text(encoding="utf-8") + "a word of mine\n", encoding="utf-8")
     assert sgc("reproduce", "tab1", "--page", "mine.rst").code == 0
     assert "a word of mine" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("command", "lost"),
+    [
+        (("tab1", "--datasets", "cora"), "has the datasets citeseer, pubmed, reddit that these results lack"),
+        (("thm1",), "an earlier page of thm1: got mine.rst, that of tab1"),
+    ],
+)
+def test_page_is_not_replaced_by_less(
+    sgc: Sgc, tmp_path: Path, data_dir: Path, command: tuple[str, ...], lost: str
+) -> None:
+    assert sgc("reproduce", "tab1", "--page", "mine.rst").code == 0
+    before = (tmp_path / "mine.rst").read_text(encoding="utf-8")
+    refused = sgc("reproduce", *command, "--data-dir", data_dir, "--page", "mine.rst")
+    assert (refused.code, refused.out) == (2, "")
+    assert lost in refused.err
+    assert (tmp_path / "mine.rst").read_text(encoding="utf-8") == before
+
+
+def test_page_of_a_part_may_grow(tmp_path: Path) -> None:
+    recipe, page = load_recipe("tab2"), tmp_path / "mine.rst"
+    page.write_text(
+        "Written by ``sgc reproduce tab2 --models sgc,gcn --datasets cora --runs 3 --page mine.rst``.\n"
+    )
+    check_no_loss(page, recipe, Selection.of(recipe))
+    check_no_loss(page, recipe, Selection.of(recipe, models=["sgc", "gcn", "gat"], datasets=["cora"]))
+    for part in ({"models": ["sgc"]}, {"datasets": ["pubmed"]}):
+        with pytest.raises(InputError, match="must not lose what is on it"):
+            check_no_loss(page, recipe, Selection.of(recipe, **part))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PAGES.glob("*.rst") if is_kept(path)))
+def test_page_of_the_documentation_is_what_its_lines_give(sgc: Sgc, tmp_path: Path, name: str) -> None:
+    """A page whose runs are kept can be written again at any time, to the letter."""
+    pytest.importorskip("matplotlib")
+    shutil.copytree(PAGES / "runs", tmp_path / "runs")
+    page = (PAGES / f"{name}.rst").read_text(encoding="utf-8")
+    words = page.split("Written by ``sgc ")[1].split("``")[0].split()
+    if "--runs" in words:
+        del words[words.index("--runs") : words.index("--runs") + 2]
+    result = sgc(*words, "--runs", 0, "--out", "runs")
+    assert result.code == 0
+    assert (tmp_path / f"{name}.rst").read_text(encoding="utf-8") == page
 
 
 def test_document_of_what_trains_nothing_is_kept(sgc: Sgc, tmp_path: Path) -> None:

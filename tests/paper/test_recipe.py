@@ -136,7 +136,7 @@ def test_recipe_sweep_makes_a_model_of_every_value():
     assert Selection.of(recipe, models=["m"]).models == ("m-3", "m-4")
     assert Selection.of(recipe, models=["m-4"]).models == ("m-4",)
     assert len({task.key for task in plan_tasks(recipe, Selection.of(recipe))}) == 4
-    with pytest.raises(InputError, match="models of toy are m: got 'n'"):
+    with pytest.raises(InputError, match="models of toy must be some of m: got 'n'"):
         Selection.of(recipe, models=["n"])
 
 
@@ -178,3 +178,18 @@ def test_model_refuses_a_setting_it_does_not_know():
         build_model("textgcn", {"random_state": 2}, 5)
     with pytest.raises(InputError, match=r"model of a recipe must be one of sgc, .*: got 'gcnn'"):
         build_model("gcnn", {}, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("time_againts = 'm'\n" + SMALL, "time_againts"),
+        (
+            "id = 'a'\ntitle = 'A'\nwhere = 'B'\nruns_of = 'tab2'\nfigure = 'times'\nmodels = ['sgc']\nruns = 3\n",
+            "runs",
+        ),
+    ],
+)
+def test_recipe_refuses_parts_it_would_ignore(text, name):
+    with pytest.raises(InputError, match=f"got '{name}'; mend its name"):
+        parse_recipe(text)

@@ -259,6 +259,7 @@ def test_runner_searches_once_and_an_interrupted_search_is_not_repeated(results,
     lines = run_recipe(recipe, ResultFile(results.path), part)
     assert len(fitted) == 5 + 2  # five trials in all, and the runs
     trials = ResultFile(results.path).lines("trial")
+    assert all({"seed", "versions", "machine", "threads"} <= set(trial) for trial in trials)
     assert [trial["trial"] for trial in trials] == list(range(5))
     best = max(trials, key=lambda trial: trial["score"])["settings"]
     assert [line["settings"] for line in lines] == [best, best]
@@ -269,13 +270,13 @@ def test_runner_searches_once_and_an_interrupted_search_is_not_repeated(results,
 
 
 def test_selection_refuses_what_the_recipe_does_not_have(recipe):
-    with pytest.raises(InputError, match="models of toy are first, second: got 'third'"):
+    with pytest.raises(InputError, match="models of toy must be some of first, second: got 'third'"):
         Selection.of(recipe, models=["first", "third"])
-    with pytest.raises(InputError, match="datasets of toy are a, b: got 'c'"):
+    with pytest.raises(InputError, match="datasets of toy must be some of a, b: got 'c'"):
         Selection.of(recipe, datasets=["c"])
     with pytest.raises(InputError, match="runs must be >= 0"):
         Selection.of(recipe, runs=-1)
-    with pytest.raises(InputError, match="threads must be >= 1: got 0"):
+    with pytest.raises(InputError, match="threads must be from 1 to 1,024: got 0"):
         Selection.of(recipe, threads=0)
 
 

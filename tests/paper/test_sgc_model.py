@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from sgclearn import Graph, GraphDataset, load_dataset
-from sgclearn.paper.sgc import SGCModel
+from sgclearn.errors import InputError
+from sgclearn.paper.sgc import SGCModel, TextSGCModel
 
 
 @pytest.fixture
@@ -36,3 +37,9 @@ def test_sgc_model_does_not_compute_again_what_it_knows(
     model = SGCModel(n_hops=2, weight_decay=1e-4).fit(data)
     monkeypatch.setattr(model.model_, "predict", None)
     assert model.predict(replace(data, train=data.train[1:])).shape == (data.graph.n_nodes,)  # another split
+
+
+@pytest.mark.parametrize("kind", [SGCModel, TextSGCModel])
+def test_sgc_model_refuses_a_misspelt_decay(kind: type[SGCModel] | type[TextSGCModel]) -> None:
+    with pytest.raises(InputError, match="a number or 'validated': got 'validatd'"):
+        kind(weight_decay="validatd")

@@ -159,7 +159,7 @@ def test_bands_are_taken_just_inside_of_their_limits(change):
     itemsize=st.sampled_from([4, 8]),
 )  # fmt: skip
 def test_entries_of_bands_fit_into_the_columns_that_are_left_for_them(n, degree, gap, threads, itemsize):
-    """With gaps between the nodes that are read, so that many entries only lead further, and with the fewest columns."""
+    """With gaps between the nodes that are read, so that many entries only lead further, and the fewest columns."""
     rng = np.random.default_rng(n * degree + gap)
     target = gap * rng.integers(0, -(-n // gap), n * degree)
     graph = Graph.from_edges(np.repeat(np.arange(n), degree), target, n_nodes=n)

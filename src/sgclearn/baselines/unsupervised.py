@@ -67,6 +67,10 @@ class UnsupervisedSAGE(GraphSAGE):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.patience:
+            raise InputError(
+                f"patience must be 0: got {self.patience}; without labels there is nothing to stop by."
+            )
         if self.walk_length < 2 or self.n_noise < 1:
             raise InputError(
                 f"walk_length must be >= 2 and n_noise >= 1: got {self.walk_length} and {self.n_noise}."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import RESULT, SPLIT, DataOptions, ForceFlag, JsonFlag, with_options
+from sgclearn.cli.options import RESULT, SPLIT, DataOptions, ForceFlag, JsonFlag, named_in, with_options
 from sgclearn.cli.output import Screen, complain, counted, in_options
 from sgclearn.errors import InputError, MissingExtraError
 
@@ -104,6 +104,7 @@ def command(
     from sgclearn.cli.inputs import EMBEDDED
     from sgclearn.cli.tune import hops_of
     from sgclearn.paper.own_models import check_models
+    from sgclearn.paper.plan import check_amounts
 
     if name is not None:
         if data.dataset is not None:
@@ -111,8 +112,14 @@ def command(
                 f"a dataset must be named once: got {name} and --dataset; leave one of them out."
             )
         data = replace(data, dataset=name)
-    named = None if models is None else [part.strip() for part in models.split(",") if part.strip()]
-    check_models(named or ())  # before anything is read
+    # Before anything is read:
+    named = named_in("models", models)
+    check_models(named or ())
+    check_amounts(runs, threads)
+    if force and not runs:
+        raise InputError(
+            "--force begins anew: got it beside --runs 0, which shows what is there; leave one of them out."
+        )
     hops = hops_of(n_hops)
     of = data.dataset or (EMBEDDED if data.edges is None else data.edges.stem)
     folder = Path(f"{DEFAULT_FOLDER}-{of}") if out is None else out
@@ -177,9 +184,7 @@ def _run(
     from sgclearn.paper.own_models import DEFAULT_SEED, OtherDataError
 
     path = folder / RESULTS
-    if force:
-        path.unlink(missing_ok=True)
-    before = _kept(path)
+    before = 0 if force else _kept(path)
     try:
         with watching(screen) as on_progress:
             return compare_models(
@@ -189,6 +194,7 @@ def _run(
                 results=path,
                 on_progress=on_progress,
                 with_earlier=True,
+                anew=force,
                 **settings,
             )
     except KeyboardInterrupt:

@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from sgclearn.errors import InputError
+
 FILES, READING, SPLIT, MODEL, RESULT = "Data", "Reading files", "Split", "Model", "Result"
 
 
@@ -269,6 +271,16 @@ class FitOptions:
             "max_iter": self.max_iter,
             "memory_limit": self.memory_limit,
         }
+
+
+def named_in(option: str, text: str | None) -> list[str] | None:
+    """Names of a list as `a,b`; None where the option was not given."""
+    if text is None:
+        return None
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    if not names:
+        raise InputError(f"--{option} must name at least one: got {text!r}; name some, or leave it out.")
+    return names
 
 
 JsonFlag = Annotated[bool, _option("One JSON document on stdout instead of tables.", RESULT, "--json")]

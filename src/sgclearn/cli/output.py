@@ -51,7 +51,7 @@ OPTION_OF = {
             "min_count",
             "min_df",
         ),
-        *("max_df", "max_words", "window", "recipe"),
+        *("max_df", "max_words", "window", "recipe", "runs", "threads"),
     )
 }
 _WHOLE = "|".join(name for name in OPTION_OF if "=" in name)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgclearn.cli.figure_files import write_figure
-from sgclearn.cli.options import RESULT, JsonFlag, with_options
+from sgclearn.cli.options import RESULT, JsonFlag, named_in, with_options
 from sgclearn.cli.output import Screen, complain, counted, in_options
-from sgclearn.cli.reproduced_files import check_page, file_stem, write_document, write_page
+from sgclearn.cli.reproduced_files import check_no_loss, check_page, file_stem, write_document, write_page
 from sgclearn.cli.run_progress import watching
 from sgclearn.errors import InputError, MissingExtraError, SgclearnError
 
@@ -92,10 +92,11 @@ def command(
         _show_list(screen)
         return
     recipes = _chosen(name, everything, models, datasets, page)
-    if not everything and recipes[0].form != "runs" and (models is not None or runs is not None):
-        given = "--runs" if models is None else "--models"
-        raise InputError(f"{recipes[0].id} trains no model: got {given}; leave it out.")
-    part = {"datasets": _names("datasets", datasets), "models": _names("models", models)}
+    if not everything and recipes[0].form != "runs":
+        given = {"--models": models is not None, "--runs": runs is not None, "--quick": quick}
+        if unused := [option for option, is_given in given.items() if is_given]:
+            raise InputError(f"{recipes[0].id} trains no model: got {unused[0]}; leave it out.")
+    part = {"datasets": named_in("datasets", datasets), "models": named_in("models", models)}
     selections = [Selection.of(recipe, **part, runs=runs, quick=quick, threads=threads) for recipe in recipes]
     folder = Path(DEFAULT_FOLDER) if out is None else out
     documents, left_out = [], []
@@ -132,7 +133,9 @@ def _reproduce(
         folder.mkdir(parents=True, exist_ok=True)
         picture = write_figure(draw, folder / f"{stem}.svg")
     if page is not None:
-        again = _spelled(recipe, selection, report, page)
+        shown = _shown(recipe, selection, report) if recipe.form == "runs" else selection
+        again = _spelled(recipe, shown, page)
+        check_no_loss(page, recipe, shown)
         write_page(report, page, again, with_picture=picture is not None)
     if recipe.form == "runs":
         file = folder / f"{recipe.results}.jsonl"
@@ -174,17 +177,6 @@ def _refuse(flag: str, **given: bool) -> None:
             raise InputError(f"{flag} stands alone: got {told} beside it; leave one of them out.")
 
 
-def _names(option: str, text: str | None) -> list[str] | None:
-    if text is None:
-        return None
-    names = [part.strip() for part in text.split(",") if part.strip()]
-    if not names:
-        raise InputError(
-            f"--{option} must name at least one: got {text!r}; name some, or leave it out for all."
-        )
-    return names
-
-
 def _report(
     screen: Screen, recipe: Recipe, selection: Selection, folder: Path, data_dir: Path | None
 ) -> Report:
@@ -221,12 +213,10 @@ def _run(
         raise MissingExtraError(f"{str(error).rstrip('.')}, {remedy}.") from error
 
 
-def _spelled(recipe: Recipe, selection: Selection, report: Report, page: Path) -> str:
+def _spelled(recipe: Recipe, selection: Selection, page: Path) -> str:
     """The command that makes what the page shows and no more, without the folders of this machine."""
     from sgclearn.paper import Selection
 
-    if recipe.form == "runs":
-        selection = _shown(recipe, selection, report)
     usual = Selection.of(recipe, quick=selection.quick)
     words = ["sgc", COMMAND, recipe.id]
     for part in ("models", "datasets"):

@@ -69,6 +69,34 @@ def check_page(page: Path) -> None:
         )
 
 
+def check_no_loss(page: Path, recipe: Recipe, selection: Selection) -> None:
+    """Refuse to replace a page that shows models or datasets which the new one would not have.
+
+    A page names the command that made it, and that names its models and datasets where they are not all.
+    """
+    from sgclearn.paper import Selection
+
+    if not page.is_file():
+        return
+    lines = page.read_text(encoding="utf-8", errors="replace").splitlines()
+    written = next(line for line in lines if line.startswith(WRITTEN))
+    words = written.removeprefix(WRITTEN).split("``")[0].split()
+    of = words[0] if words else "nothing"
+    if of != recipe.id:
+        raise InputError(
+            f"--page must be a new file or an earlier page of {recipe.id}: got {page}, that of {of}; choose another."
+        )
+    usual = Selection.of(recipe)
+    for part in ("models", "datasets"):
+        option = f"--{part}"
+        before = words[words.index(option) + 1].split(",") if option in words else getattr(usual, part)
+        if lost := [name for name in before if name not in getattr(selection, part)]:
+            raise InputError(
+                f"--page must not lose what is on it: got {page}, which has the {part} {', '.join(lost)} that these "
+                "results lack; choose another name, or remove the page first."
+            )
+
+
 def write_page(report: Report, page: Path, command: str, *, with_picture: bool) -> None:
     """Write the page of a report, and its figure beside it."""
     from sgclearn.files import replacing

@@ -172,7 +172,8 @@ def _eigenvalues(recipe: Recipe, found: dict[str, Theorem1]) -> Table:
         )
         for name, theorem in found.items()
     )
-    header = ("dataset", "plain", "with loops", "published", "published", "loops in the data", "isolated")
+    header = ("dataset", "plain", "with loops", "plain, published", "with loops, published", "loops in the data",
+              "isolated")  # fmt: skip
     return Table("Largest eigenvalue of I - S, without and with loops", header, rows, left=1)
 
 

@@ -15,7 +15,7 @@ from sgclearn.paper.comparison import compare
 from sgclearn.paper.models import MODELS, model_class
 from sgclearn.paper.own_comparison import ModelComparison
 from sgclearn.paper.own_data import Draw, OwnData
-from sgclearn.paper.plan import Selection, keys_of
+from sgclearn.paper.plan import Selection, check_amounts, keys_of
 from sgclearn.paper.recipe import ModelRecipe, Recipe, SettingGroup
 from sgclearn.paper.recipe_files import load_recipe
 from sgclearn.paper.results import ResultFile
@@ -78,6 +78,8 @@ def check_models(models: Sequence[str]) -> None:
     """Raise unless all names are known, or "all" stands alone; nothing is imported for that."""
     if list(models) == [ALL]:
         return
+    if ALL in models:
+        raise InputError(f"{ALL} must stand alone: got {', '.join(models)}; leave the other names out.")
     if unknown := [name for name in models if name not in known_models()]:
         raise InputError(
             f"models must be {ALL}, or some of {', '.join(known_models())}: got {unknown[0]!r}; choose among them."
@@ -113,6 +115,7 @@ def compare_models(
     results: str | os.PathLike[str] | None = None,
     on_progress: OnProgress | None = None,
     with_earlier: bool = False,
+    anew: bool = False,
 ) -> ModelComparison:
     """Compare SGC with other models on a graph: same splits, same features, same threads.
 
@@ -140,6 +143,8 @@ def compare_models(
         Called with a `Progress` before, during and after every run.
     with_earlier : bool, default False
         Whether other models and further runs that are in `results` are shown too, if their settings are the same.
+    anew : bool, default False
+        Whether what is in `results` is dropped first; it is not before everything else has been checked.
 
     Returns
     -------
@@ -161,6 +166,9 @@ def compare_models(
     >>> [row.model for row in found.rows]
     ['sgc', 'label-propagation']
     """
+    check_amounts(runs, threads)
+    if anew and not runs:
+        raise InputError("runs must be >= 1 to begin anew: got 0, which shows what is there.")
     chosen, notes = chosen_models(models)
     own = OwnData(data, seed, prepare)
     recipe = own_recipe(own, chosen, seed=seed, n_hops=n_hops, notes=notes)
@@ -171,6 +179,8 @@ def compare_models(
         raise MissingExtraError(missing[0])  # before a file is made
     selection = Selection.of(recipe, models=able, runs=runs, threads=threads)
     with tempfile.TemporaryDirectory() as folder:
+        if anew and results is not None:
+            Path(results).unlink(missing_ok=True)
         file = ResultFile(Path(folder, "runs.jsonl") if results is None else results)
         _check_same_data(file, recipe, own.first.name, is_begun=runs > 0)
         lines = run_recipe(

@@ -12,6 +12,7 @@ from sgclearn.paper.recipe import ModelRecipe, Recipe
 from sgclearn.paper.results import fingerprint
 
 Pair = tuple[str, str]  # dataset and model
+MOST_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,7 @@ class Selection:
         threads: int = 1,
     ) -> Selection:
         """Selection from a recipe; what is not given is everything, or what the recipe calls quick."""
-        if runs is not None and runs < 0:
-            raise InputError(f"runs must be >= 0 (0 shows what is there): got {runs}.")
-        if threads < 1:
-            raise InputError(f"threads must be >= 1: got {threads}.")
+        check_amounts(runs, threads)
         wanted: dict[str, tuple[str, ...]] = {}
         for part, given in (("datasets", datasets), ("models", models)):
             known: dict[str, Any] = getattr(recipe, part)
@@ -58,13 +56,25 @@ class Selection:
                 given = [name for wanted in given or () for name in _expanded(recipe, wanted)]
             if unknown := [name for name in given or () if name not in known]:
                 names = recipe.groups if part == "models" else known
-                raise InputError(f"{part} of {recipe.id} are {', '.join(names)}: got {unknown[0]!r}.")
+                raise InputError(
+                    f"{part} of {recipe.id} must be some of {', '.join(names)}: got {unknown[0]!r}; choose among them."
+                )
             fewer = getattr(recipe.quick, part) if quick else ()
             usual = [name for name in known if part == "models" or not known[name].get("on_request")]
             wanted[part] = tuple(name for name in known if name in (given or fewer or usual))
         if runs is None and quick:
             runs = recipe.quick.runs
         return cls(wanted["datasets"], wanted["models"], runs, quick, threads)
+
+
+def check_amounts(runs: int | None, threads: int) -> None:
+    """Raise unless so many runs and threads can be had; nothing has to be read for that."""
+    if runs is not None and runs < 0:
+        raise InputError(f"runs must be >= 0: got {runs}; 0 shows what is there.")
+    if not 1 <= threads <= MOST_THREADS:
+        raise InputError(
+            f"threads must be from 1 to {MOST_THREADS:,}: got {threads:,}; more than there are cores gain nothing."
+        )
 
 
 @dataclass(frozen=True)

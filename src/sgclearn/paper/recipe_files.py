@@ -51,7 +51,10 @@ from sgclearn.paper.recipe import (
     SettingGroup,
 )
 
+NEEDED = ("id", "title", "where", "datasets")
 PLAIN = ("runs", "seed", "metric", "time_against", "form", "figure", "findings")
+MADE = ("models", "quick", "notes", "axis")
+OF_A_VIEW = ("runs_of", "id", "title", "where", "figure", "models", "notes")
 
 
 def list_recipes() -> tuple[Recipe, ...]:
@@ -82,6 +85,11 @@ def parse_recipe(text: str) -> Recipe:
     """Recipe from the text of a TOML file, with its parts checked against each other."""
     try:
         table = tomllib.loads(text)
+        known = OF_A_VIEW if "runs_of" in table else (*NEEDED, *PLAIN, *MADE)
+        if unknown := [name for name in table if name not in known]:
+            raise InputError(
+                f"a recipe must have none but {', '.join(known)}: got {unknown[0]!r}; mend its name."
+            )
         recipe = _other_view(table) if "runs_of" in table else _recipe(table)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
@@ -95,13 +103,13 @@ def _recipe(table: dict[str, Any]) -> Recipe:
     is_trained = table.get("form", "runs") == "runs"
     quick: dict[str, Any] = dict(table.get("quick", {}))
     quick |= {name: tuple(quick[name]) for name in ("datasets", "models") if name in quick}
-    needed = ("id", "title", "where", "datasets", *(("runs", "seed", "models") if is_trained else ()))
+    needed = (*NEEDED, *(("runs", "seed", "models") if is_trained else ()))
     if missing := [name for name in needed if name not in table]:
         raise KeyError(missing[0])
     models = [_models(name, entry) for name, entry in table.get("models", {}).items()]
     axis = table.get("axis")
     return Recipe(
-        **{name: table[name] for name in ("id", "title", "where", "datasets", *PLAIN) if name in table},
+        **{name: table[name] for name in (*NEEDED, *PLAIN) if name in table},
         models={model.name: model for swept in models for model in swept},
         quick=Quick(**quick),
         notes=tuple(table.get("notes", ())),

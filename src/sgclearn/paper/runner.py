@@ -179,7 +179,6 @@ class _Run:
             "dataset": task.dataset,
             "model": task.model.name,
             "run": task.run,
-            "seed": task.seed,
             "key": task.key,
             "scores": scores,
             "seconds": model.seconds_,
@@ -188,10 +187,11 @@ class _Run:
             "n_parameters": model.n_parameters_,
             "details": model.details_,
             "settings": settings,
-            "threads": self.selection.threads,
-            "versions": versions(),
-            "machine": machine(),
+            **self._made_with(task.seed),
         }
+
+    def _made_with(self, seed: int) -> Line:
+        return {"seed": seed, "threads": self.selection.threads, "versions": versions(), "machine": machine()}
 
     def _fit(
         self, task: Task, settings: dict[str, Any], seed: int, what: str
@@ -228,7 +228,13 @@ class _Run:
 
             mark = {"key": task.key, "dataset": task.dataset, "model": task.model.name}
             self.found[task.key] = search_settings(
-                search, self.recipe.seed, score, self.results, mark, on_trial
+                search,
+                self.recipe.seed,
+                score,
+                self.results,
+                mark,
+                self._made_with(self.recipe.seed),
+                on_trial,
             )
         return self.found[task.key]
 

@@ -19,6 +19,7 @@ def search_settings(
     score: Callable[[Settings], float],
     results: ResultFile,
     mark: Line,
+    remarks: Line,
     on_trial: Callable[[Line, bool], None],
 ) -> Settings:
     """Settings with the best validation score; among equals the first that was tried.
@@ -34,6 +35,8 @@ def search_settings(
         interrupted is repeated up to where it was from the lines alone.
     mark : dict
         Fields that tell these trials from others.
+    remarks : dict
+        Further fields of every new line.
     on_trial : callable
         Called as `on_trial(line, is_new)` after every trial; one that was in the results already is not new.
     """
@@ -52,7 +55,7 @@ def search_settings(
             began = time.perf_counter()
             found = {"settings": settings, "score": score(settings)}
             spent = {"wall_seconds": time.perf_counter() - began}
-            line = {"kind": "trial", **mark, "trial": number, **found, **spent}
+            line = {"kind": "trial", **mark, "trial": number, **found, **spent, **remarks}
             results.append(line)
         tried.append((line["score"], settings))
         on_trial(line, is_new)

@@ -54,7 +54,7 @@ class SGCModel(Baseline):
         fit_intercept: bool = True,
         random_state: int = 2019,
     ) -> None:
-        self.weight_decay = weight_decay
+        self.weight_decay = _checked_decay(weight_decay)
         self.options: dict[str, Any] = {
             "normalization": normalization,
             "gamma": gamma,
@@ -140,7 +140,7 @@ class TextSGCModel(Baseline):
     ) -> None:
         self.n_hops = n_hops
         self.recipe = recipe
-        self.weight_decay = weight_decay
+        self.weight_decay = _checked_decay(weight_decay)
         self.random_state = random_state
 
     def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
@@ -188,6 +188,14 @@ class TextSGCModel(Baseline):
         codes = np.full(data.graph.n_nodes, -1, dtype=np.intp)
         codes[: self.model_.n_documents_] = self.model_.transduction_
         return codes
+
+
+def _checked_decay(weight_decay: float | str) -> float | str:
+    if isinstance(weight_decay, str) and weight_decay != VALIDATED:
+        raise InputError(
+            f"weight_decay must be a number or {VALIDATED!r}: got {weight_decay!r}; name one of these."
+        )
+    return weight_decay
 
 
 def features_of(data: GraphDataset) -> Any:
