@@ -144,7 +144,7 @@ def test_bands_are_taken_only_where_they_pay(change):
     [
         {"n_nodes": 70_000, "n_stored": 3_000_000},
         {"n_nodes": 100_000, "n_stored": 3_300_000},
-        {"n_nodes": 400_000, "n_stored": 36_000_000},
+        {"n_nodes": 400_000, "n_stored": 45_000_000},
         {"n_columns": 121},
         {"n_nodes": 700_000, "n_stored": 2**31 - 1, "n_columns": 20_000},
     ],
@@ -181,7 +181,7 @@ def test_bands_are_small_enough_to_share_and_fit_the_kernel():
 
 @pytest.mark.parametrize("n_threads", [1, 8, 128])
 def test_bands_take_no_more_entries_for_leading_than_for_reading(n_threads):
-    n_nodes, n_stored = 400_000, 36_000_000
+    n_nodes, n_stored = 400_000, 45_000_000
     rows = rows_of_band(n_nodes, n_stored, n_threads)
     assert rows <= bands._BAND
     assert rows * n_stored >= n_nodes**2  # a node is read by one row of a band, on average

@@ -11,6 +11,7 @@
 #include "small.hpp"
 
 namespace sgc::avx2 {
+inline constexpr int kVectorBytes = 32;
 #include "hop_kernel.inc"
 #include "small_kernel.inc"
 }  // namespace sgc::avx2

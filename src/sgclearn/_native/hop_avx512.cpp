@@ -11,6 +11,7 @@
 #include "small.hpp"
 
 namespace sgc::avx512 {
+inline constexpr int kVectorBytes = 64;
 #include "hop_kernel.inc"
 #include "small_kernel.inc"
 }  // namespace sgc::avx512

@@ -11,6 +11,7 @@
 #include "small.hpp"
 
 namespace sgc::baseline {
+inline constexpr int kVectorBytes = 16;  // what SSE2 and NEON have
 #include "hop_kernel.inc"
 #include "small_kernel.inc"
 }  // namespace sgc::baseline

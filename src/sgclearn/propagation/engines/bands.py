@@ -6,7 +6,7 @@ from sgclearn._native import _kernel
 
 # All are constants, and the threads are not asked: in bands the terms of a row are added up in another order, and the
 # result must not have other bits on another machine.
-_BAND = 5120  # rows whose sums, a cache line each, leave room in the cache of one core
+_BAND = 4096  # rows whose sums, a cache line each, leave room in the cache of one core, be it half a megabyte
 _NEAR = 2**22  # a packed block of so many bytes is read out of order at little cost
 _FEWEST_ENTRIES = 32  # of a row, on average: short rows are soon read
 _ENTRY_BYTES = 2
