@@ -1,13 +1,13 @@
-"""What was tried to make propagation faster: rows in bands, other widths of blocks, and nodes in another order.
+"""What was tried to make propagation faster: other widths of blocks, and nodes in another order.
 
-The graph is drawn with the shape of Reddit. Every way makes the same hops, takes turns with the others, gives the same
-answer, and counts at its best. The kernel takes rows in bands, 16 columns of float32 at a time, or one after the other,
-16, 32 or 64 at a time (one, two or four cache lines a node). It chooses by itself; here it is told. Bands are timed
-with what building them costs, and a new order of the nodes with its cost: the graph and the features are put into it,
-and the result is put back. The communities are those that the graph was drawn with: finding them would cost more on
-top. Prefetching is compiled into the kernel and cannot be turned off here. Memory is the peak of the process during the
-first run, less what it held before, less the result: where the system does not say, it is left out. Memory that a run
-gives back stays with the process, as in the benchmark: nobody is timed while the system hands out fresh pages.
+The graph is drawn with the shape of Reddit. Every way makes the same hops, takes turns with the others, gives the
+same answer, and counts at its best. The kernel takes 16, 32 or 64 columns of float32 at a time (one, two or four
+cache lines a node). It chooses by itself; here it is told. A new order of the nodes is timed with its cost: the graph
+and the features are put into it, and the result is put back. The communities are those that the graph was drawn with:
+finding them would cost more on top. Prefetching is compiled into the kernel and cannot be turned off here. Memory is
+the peak of the process during the first run, less what it held before, less the result: where the system does not
+say, it is left out. Memory that a run gives back stays with the process, as in the benchmark: nobody is timed while
+the system hands out fresh pages.
 
 Run it with `python benchmarks/propagation_tried.py`; `--nodes 20000 --features 64` gives an idea in seconds. Writes
 docs/propagation-tried-table.rst, which the documentation includes.
@@ -62,10 +62,7 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
 
     def in_blocks(lines: int) -> Way:
         def run(n_hops: int) -> tuple[Any, float]:
-            with (
-                patch.object(native_walk, "band_columns", lambda *_: 0),
-                patch.object(native_walk, "block_lines", lambda *_: lines),
-            ):
+            with patch.object(native_walk, "block_lines", lambda *_: lines):
                 return plain(n_hops)
 
         return run
@@ -84,10 +81,7 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
 
         return run
 
-    widths = {
-        f"one row after the other, blocks of {COLUMNS_A_LINE * lines} columns": in_blocks(lines)
-        for lines in LINES
-    }
+    widths = {f"blocks of {COLUMNS_A_LINE * lines} columns": in_blocks(lines) for lines in LINES}
     orders = {
         "nodes by degree": in_order(-np.diff(graph.indptr)),
         "nodes by true community": in_order(data.y),

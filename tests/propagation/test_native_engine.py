@@ -13,7 +13,6 @@ from scipy import sparse
 
 from sgclearn import Graph, Operator, propagate, reference
 from sgclearn.propagation.engines import get_engine, native_engine, native_products, native_walk
-from sgclearn.propagation.engines.bands import band_columns
 
 from zoo import dense_adjacency, random_features, random_graph
 
@@ -187,17 +186,12 @@ def test_native_raises_what_its_progress_raises(form, plan):
     assert len(steps) == 1  # it stops there
 
 
-def endless_hops(n_nodes: int = 60_000, n_columns: int = 300):
+def endless_hops():
+    n_nodes, n_columns = 60_000, 300
     graph, rows = random_graph(n_nodes, 1_500_000, seed=47), np.arange(n_nodes)
     walk = get_engine("native", 2).walk(Operator(graph), [rows] * 501, rows, np.float32)
     X, power = np.ones((n_nodes, n_columns), dtype=np.float32), np.eye(501)[-1]
     return lambda: walk.forward(X, power)
-
-
-def endless_hops_in_bands():
-    n_nodes, n_columns = 75_000, 700
-    assert band_columns(n_nodes, 3_000_000, n_columns, 4) > 0
-    return endless_hops(n_nodes, n_columns)
 
 
 def endless_sparse_product():
@@ -238,7 +232,7 @@ def seconds_from_ctrl_c_to_its_exception(work) -> float:
         signal.signal(signal.SIGINT, before)
 
 
-ENDLESS = [endless_hops, endless_hops_in_bands, endless_sparse_product, endless_walked_rows]
+ENDLESS = [endless_hops, endless_sparse_product, endless_walked_rows]
 
 
 @pytest.mark.parametrize("prepare", ENDLESS)

@@ -15,7 +15,6 @@ ORDER = ["baseline", "avx2", "avx512"]
 # Every kernel that is compiled more than once, for all types of numbers and indices, against dense numpy.
 SUITES = [
     "propagation/test_native_indices.py",
-    "propagation/test_native_bands.py::test_native_bands_equal_dense_numpy_for_all_types",
     "classify/test_small.py",
 ]
 

@@ -1,8 +1,6 @@
 from typing import Any
 
 LINE_BYTES: int
-MOST_ROWS_OF_BAND: int
-MOST_NODES_FURTHER: int
 
 def instruction_set() -> str: ...
 def gather_probe_i32(indptr: Any, indices: Any, values: Any, n_threads: int, /) -> float: ...

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #endif
 
-#include "bands.hpp"
 #include "hop.hpp"
 
 namespace sgc {
@@ -103,13 +102,6 @@ struct Output {
     T* data;
     int64_t row_stride;
     const double* coefficients;  // one for every power 0..K
-
-    // The memory of all columns from `column` on, for other things until they are written.
-    Pieces room(int64_t n_rows, int64_t column) const {
-        const int64_t bytes = (row_stride - column) * int64_t(sizeof(T));
-        return {reinterpret_cast<char*>(data + column), row_stride * int64_t(sizeof(T)), n_rows,
-                bytes / int64_t(sizeof(uint16_t))};
-    }
 
     void add(int64_t first, int64_t last, int k, bool fresh, int64_t column, int count, int width, const int64_t* place,
              const T* scale, const T* block) const {

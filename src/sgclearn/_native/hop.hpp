@@ -10,8 +10,6 @@
 
 #include <cstdint>
 
-#include "bands.hpp"
-
 namespace sgc {
 
 inline constexpr int kLineBytes = 64;
@@ -25,7 +23,6 @@ struct Hop {
     const T* mix;
     const T* keep;     // null: no self-loops
     int64_t n_rows;
-    int64_t n_inputs;
 };
 
 // Rows first..last of a hop, for blocks that are `lines` cache lines wide.
@@ -35,15 +32,6 @@ using HopKernel = void (*)(const Hop<T, I>&, const T* in, T* out, int64_t first,
 // The fastest kernel that this processor can run; lines is 1, 2 or 4.
 template <class T, class I>
 HopKernel<T, I> hop_kernel(bool weighted, int lines);
-
-// The rows first..last, which are one of the Bands, for blocks that are one cache line wide. `sums` has a line for every
-// row that a band can have, and one for nobody.
-template <class T, class I>
-using BandKernel = void (*)(const Hop<T, I>&, const Pieces& entries, int64_t n_entries, const T* in, T* sums, T* out,
-                            int64_t first, int64_t last);
-
-template <class T, class I>
-BandKernel<T, I> band_kernel();
 
 // Adds the lines of the stored entries first..last into `total` and does nothing else with them: the limit
 // that the benchmark measures the kernels against. `stored` is the number of entries in all.

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "bands.hpp"
 #include "hop.hpp"
 #include "small.hpp"
 

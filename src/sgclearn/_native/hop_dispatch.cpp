@@ -12,8 +12,6 @@ namespace sgc {
     namespace isa { \
     template <class T, class I> \
     HopKernel<T, I> choose(bool weighted, int lines); \
-    template <class T, class I> \
-    BandKernel<T, I> choose_band(); \
     template <class I> \
     GatherKernel<I> choose_gather(); \
     SmallKernels choose_small(); \
@@ -68,15 +66,6 @@ HopKernel<T, I> hop_kernel(bool weighted, int lines) {
     return baseline::choose<T, I>(weighted, lines);
 }
 
-template <class T, class I>
-BandKernel<T, I> band_kernel() {
-#ifdef SGC_X86
-    if (level() == Level::avx512) return avx512::choose_band<T, I>();
-    if (level() == Level::avx2) return avx2::choose_band<T, I>();
-#endif
-    return baseline::choose_band<T, I>();
-}
-
 template <class I>
 GatherKernel<I> gather_kernel() {
 #ifdef SGC_X86
@@ -107,10 +96,6 @@ template HopKernel<float, int32_t> hop_kernel<float, int32_t>(bool, int);
 template HopKernel<float, int64_t> hop_kernel<float, int64_t>(bool, int);
 template HopKernel<double, int32_t> hop_kernel<double, int32_t>(bool, int);
 template HopKernel<double, int64_t> hop_kernel<double, int64_t>(bool, int);
-template BandKernel<float, int32_t> band_kernel<float, int32_t>();
-template BandKernel<float, int64_t> band_kernel<float, int64_t>();
-template BandKernel<double, int32_t> band_kernel<double, int32_t>();
-template BandKernel<double, int64_t> band_kernel<double, int64_t>();
 template RowKernels<float, int32_t> row_kernels<float, int32_t>();
 template RowKernels<float, int64_t> row_kernels<float, int64_t>();
 template RowKernels<double, int32_t> row_kernels<double, int32_t>();

@@ -10,18 +10,18 @@
 
 namespace {
 
-// indptr, indices, weights, own, mix, keep, n_inputs
+// indptr, indices, weights, own, mix, keep
 template <class T, class I>
-using HopArrays = std::tuple<Array1<I>, Array1<I>, Maybe1<T>, Maybe1<I>, Array1<T>, Maybe1<T>, int64_t>;
+using HopArrays = std::tuple<Array1<I>, Array1<I>, Maybe1<T>, Maybe1<I>, Array1<T>, Maybe1<T>>;
 
 template <class T, class I>
 sgc::Walk<T, I> walk_of(const std::vector<HopArrays<T, I>>& hops, const std::vector<Maybe1<int64_t>>& places,
                         const Array1<T>& pack_scale, const Array1<T>& unpack_scale, int64_t n_columns) {
     if (places.size() != hops.size() + 1) throw std::invalid_argument("one list of places for every power");
     sgc::Walk<T, I> walk{};
-    for (const auto& [indptr, indices, weights, own, mix, keep, n_inputs] : hops)
+    for (const auto& [indptr, indices, weights, own, mix, keep] : hops)
         walk.hops.push_back({indptr.data(), indices.data(), data_or_null(weights), data_or_null(own), mix.data(),
-                             data_or_null(keep), int64_t(indptr.shape(0)) - 1, n_inputs});
+                             data_or_null(keep), int64_t(indptr.shape(0)) - 1});
     for (const auto& place : places) walk.places.push_back(data_or_null(place));
     walk.pack_scale = pack_scale.data();
     walk.unpack_scale = unpack_scale.data();
@@ -32,29 +32,19 @@ sgc::Walk<T, I> walk_of(const std::vector<HopArrays<T, I>>& hops, const std::vec
 }
 
 template <class T>
-sgc::BandChoice band_choice(int rows, int64_t columns, int64_t n_columns, int lines) {
-    const int64_t width = sgc::kLineBytes / int64_t(sizeof(T));
-    if (columns && (rows < 1 || rows > sgc::kNobody)) throw std::invalid_argument("too many rows for a band, or none");
-    if (columns < 0 || columns % width || (columns && (columns >= n_columns || lines != 1)))
-        throw std::invalid_argument("bands are for whole blocks of one cache line, but the last");
-    return {rows, columns};
-}
-
-template <class T>
 using OutputArray = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T, class I>
 void propagate_dense(const std::vector<HopArrays<T, I>>& hops, const std::vector<Maybe1<int64_t>>& places,
                      const Array1<T>& pack_scale, const Array1<T>& unpack_scale,
                      nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> X, const Maybe1<int64_t>& rows,
-                     OutputArray<T> out, const Array1<double>& coefficients, int lines, int rows_of_band,
-                     int64_t band_columns, int n_threads, const Callback& progress) {
-    const auto choice = band_choice<T>(rows_of_band, band_columns, int64_t(X.shape(1)), lines);
+                     OutputArray<T> out, const Array1<double>& coefficients, int lines, int n_threads,
+                     const Callback& progress) {
     const auto walk = walk_of<T, I>(hops, places, pack_scale, unpack_scale, int64_t(X.shape(1)));
     const sgc::Output<T> output{out.data(), int64_t(out.shape(1)), coefficients.data()};
     sgc::DenseSource<T> source{X.data(), X.stride(0), X.stride(1), data_or_null(rows)};
     without_gil(n_threads, [&](sgc::Team& team) {
-        sgc::propagate(walk, source, output, lines, choice, team, reporter(team, progress));
+        sgc::propagate(walk, source, output, lines, team, reporter(team, progress));
     });
 }
 
@@ -63,13 +53,12 @@ void propagate_sparse(const std::vector<HopArrays<T, I>>& hops, const std::vecto
                       const Array1<T>& pack_scale, const Array1<T>& unpack_scale, const Array1<I>& indptr,
                       const Array1<I>& indices, const Array1<T>& values, int64_t n_columns,
                       const Maybe1<int64_t>& rows, OutputArray<T> out, const Array1<double>& coefficients, int lines,
-                      int rows_of_band, int64_t band_columns, int n_threads, const Callback& progress) {
-    const auto choice = band_choice<T>(rows_of_band, band_columns, n_columns, lines);
+                      int n_threads, const Callback& progress) {
     const auto walk = walk_of<T, I>(hops, places, pack_scale, unpack_scale, n_columns);
     const sgc::Output<T> output{out.data(), int64_t(out.shape(1)), coefficients.data()};
     sgc::SparseSource<T, I> source(indptr.data(), indices.data(), values.data(), data_or_null(rows), walk.n_inputs);
     without_gil(n_threads, [&](sgc::Team& team) {
-        sgc::propagate(walk, source, output, lines, choice, team, reporter(team, progress));
+        sgc::propagate(walk, source, output, lines, team, reporter(team, progress));
     });
 }
 
@@ -88,11 +77,11 @@ template <class T, class I>
 void bind(nb::module_& m, const std::string& suffix) {
     m.def(("propagate_dense_" + suffix).c_str(), &propagate_dense<T, I>, nb::arg().noconvert(), nb::arg().noconvert(),
           nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert().none(),
-          nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+          nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg().none());
     m.def(("propagate_sparse_" + suffix).c_str(), &propagate_sparse<T, I>, nb::arg().noconvert(),
           nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(),
           nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg().noconvert().none(),
-          nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+          nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::arg().none());
     using Out = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     m.def(("product_count_" + suffix).c_str(),
           [](Array1<I> indptr, Array1<I> indices, Maybe1<T> weights, Maybe1<I> own, Maybe1<T> left, Maybe1<T> right,
@@ -152,8 +141,6 @@ float gather_probe(const Array1<I>& indptr, const Array1<I>& indices,
 NB_MODULE(_kernel, m) {
     m.doc() = "Hops over packed blocks of columns, and sparse products, on threads of their own.";
     m.attr("LINE_BYTES") = sgc::kLineBytes;
-    m.attr("MOST_ROWS_OF_BAND") = sgc::kNobody;
-    m.attr("MOST_NODES_FURTHER") = sgc::kMostFurther;
     m.def("instruction_set", &sgc::instruction_set);
     bind<float, int32_t>(m, "f32_i32");
     bind<float, int64_t>(m, "f32_i64");

@@ -1,11 +1,11 @@
 // K hops of one block of columns after another, from the features to the outputs.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
-#include "bands.hpp"
 #include "block.hpp"
 #include "hop.hpp"
 #include "team.hpp"
@@ -23,56 +23,18 @@ struct Walk {
 
 inline constexpr int64_t kRowsAtOnce = 256;
 
-// Rows in bands, see there, for a walk all of whose hops have one and the same pattern, without weights and from all
-// nodes to all nodes: the caller has seen to that.
-template <class T>
-struct Banded {
-    Bands bands;
-    std::vector<std::unique_ptr<Block<T>>> sums;  // of every thread
-
-    template <class I>
-    Banded(const Hop<T, I>& hop, int64_t rows_of_band, const Pieces& room, Team& team)
-        : bands(hop.indptr, hop.indices, hop.n_rows, hop.n_inputs, rows_of_band, room, team) {
-        for (int t = 0; t < team.size(); ++t)
-            sums.push_back(std::make_unique<Block<T>>(kNobody + 1, kLineBytes / int(sizeof(T))));
-    }
-
-    // The rows of a hop; done(first, last) follows every band, while its rows are in the cache.
-    template <class I, class Done>
-    void hop(const Hop<T, I>& hop, const T* in, T* out, Team& team, const Done& done) {
-        const auto kernel = band_kernel<T, I>();
-        team.share(bands.count(), 1, [&](int64_t first, int64_t last, int thread) {
-            for (int64_t band = first; band < last; ++band) {
-                kernel(hop, bands.entries(band), bands.n_entries(band), in, sums[size_t(thread)]->data(), out,
-                       bands.begin(band), bands.end(band));
-                done(bands.begin(band), bands.end(band));
-            }
-        });
-    }
-};
-
-// Which columns are taken in bands, of how many rows: the first `columns`, whole blocks of one cache line. None: 0.
-struct BandChoice {
-    int rows;
-    int64_t columns;
-};
-
 // Memory beyond input and output: two blocks. `progress(done, of)` counts columns, after every block.
 template <class T, class I, class Source>
-void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, int lines, BandChoice choice, Team& team,
+void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, int lines, Team& team,
                const std::function<void(int64_t, int64_t)>& progress) {
     const int width = lines * kLineBytes / int(sizeof(T));
     const int n_hops = int(walk.hops.size());
     int64_t most = walk.n_inputs;
     for (const auto& hop : walk.hops) most = std::max(most, hop.n_rows);
     Block<T> current(most, width), next(most, width);
-    std::unique_ptr<Banded<T>> banded;
-    if (choice.columns && n_hops)
-        banded = std::make_unique<Banded<T>>(walk.hops[0], choice.rows, output.room(walk.n_rows, choice.columns), team);
 
     for (int64_t column = 0; column < walk.n_columns && !team.stopped(); column += width) {
         const int count = int(std::min<int64_t>(width, walk.n_columns - column));
-        if (column >= choice.columns) banded.reset();  // the columns it lies in are next
         bool fresh = true;  // the first term is written, the others are added
         const auto emit = [&](int k, int64_t first, int64_t last, const T* block) {
             output.add(first, last, k, fresh, column, count, width, walk.places[size_t(k)], walk.unpack_scale, block);
@@ -93,17 +55,10 @@ void propagate(const Walk<T, I>& walk, Source& source, const Output<T>& output, 
             T* out = next.data();
             const bool wanted = output.coefficients[k] != 0;
             const bool at_once = wanted && walk.places[size_t(k)] == nullptr;  // while the rows are in the cache
-            const auto done = [&](int64_t first, int64_t last) {
+            team.share(hop.n_rows, kRowsAtOnce, [&](int64_t first, int64_t last, int) {
+                kernel(hop, in, out, first, last);
                 if (at_once) emit(k, first, last, out);
-            };
-            if (banded) {
-                banded->hop(hop, in, out, team, done);
-            } else {
-                team.share(hop.n_rows, kRowsAtOnce, [&](int64_t first, int64_t last, int) {
-                    kernel(hop, in, out, first, last);
-                    done(first, last);
-                });
-            }
+            });
             if (wanted && !at_once) emit_all(k, out);
             if (wanted) fresh = false;
             current.swap(next);

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from sgclearn._native import _kernel
 from sgclearn.graph.build import index_dtype
-from sgclearn.propagation.engines.bands import band_columns, rows_of_band
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.engines.native_products import (
     WORTH_A_THREAD,
@@ -153,7 +152,7 @@ class NativeWalk:
         weights = None if block.weights is None else block.weights.astype(self.dtype, copy=False)
         keep = None if keep is None else keep.astype(self.dtype, copy=False)
         mix = mix.astype(self.dtype, copy=False)
-        return (block.indptr, block.indices, weights, block.own, mix, keep, block.shape[1])
+        return (block.indptr, block.indices, weights, block.own, mix, keep)
 
     def _one_hop(
         self, block: HopBlock, left: NDArray[Any], right: NDArray[Any], keep: NDArray[Any] | None, H: Any
@@ -194,12 +193,10 @@ class NativeWalk:
         most = max([len(packing), *(len(hop[4]) for hop in hops)])
         work = n_columns * sum(len(hop[1]) for hop in hops)
         n_threads = self.n_threads if work > WORTH_A_THREAD else 1
-        in_bands = _columns_in_bands(hops, out)
-        band = rows_of_band(most, len(hops[0][1]), n_threads) if in_bands else 0
-        lines = 1 if band else block_lines(most, n_columns, self.dtype.itemsize)
+        lines = block_lines(most, n_columns, self.dtype.itemsize)
         tail = (
             None if nodes is None else nodes.astype(np.int64, copy=False), out,
-            np.ascontiguousarray(coefficients, dtype=np.float64), lines, band, in_bands, n_threads, on_progress,
+            np.ascontiguousarray(coefficients, dtype=np.float64), lines, n_threads, on_progress,
         )  # fmt: skip
         head = (hops, places, packing.astype(self.dtype, copy=False), unpacking)
         if sparse.issparse(H):
@@ -231,17 +228,6 @@ def _with_indices(hops: list[tuple[Any, ...]], index: np.dtype[Any]) -> list[tup
         return None if array is None else wide.setdefault(id(array), array.astype(index))
 
     return [(cast(hop[0]), cast(hop[1]), hop[2], cast(hop[3]), *hop[4:]) for hop in hops]
-
-
-def _columns_in_bands(hops: list[tuple[Any, ...]], out: NDArray[Any]) -> int:
-    """How many of the first columns the kernel shall take in bands: none where it may not, or it does not pay."""
-    if not hops:
-        return 0
-    _, indices, weights, own, mix, _, n_inputs = hops[0]
-    everyone = own is None and len(mix) == len(out) == n_inputs and all(hop[1] is indices for hop in hops)
-    if not everyone or weights is not None:
-        return 0
-    return band_columns(n_inputs, len(indices), out.shape[1], out.itemsize)
 
 
 def block_lines(n_nodes: int, n_columns: int, itemsize: int) -> int:
