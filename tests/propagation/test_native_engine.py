@@ -67,6 +67,7 @@ def test_native_blocks_are_wide_only_while_they_stay_in_the_cache():
     assert native_walk.block_lines(1000, 1433, 8) == 4
     assert native_walk.block_lines(1000, 8, 8) == 1  # one line holds all columns
     assert native_walk.block_lines(1000, 20, 8) == 2
+    assert native_walk.block_lines(30_000, 1433, 8) == 2  # in the cache that cores share
     assert native_walk.block_lines(10**6, 1433, 8) == 1
 
 

@@ -18,6 +18,11 @@ template <class I>
 int64_t check_rows(const I* indptr, const I* indices, const double* weights, int64_t n_rows, bool mirrored,
                    int64_t* loops) {
     int64_t n_loops = 0;
+    // Rows are visited in order, so whoever names j does so in the order in which row j names them: `next` has the place
+    // in row j where the next one must stand.
+    std::vector<I> next(indptr, indptr + (mirrored ? n_rows : 0));
+    const int64_t stored = int64_t(indptr[n_rows]);
+    bool symmetric = true;
     for (int64_t i = 0; i < n_rows; ++i) {
         int64_t before = -1;
         for (int64_t k = int64_t(indptr[i]); k < int64_t(indptr[i + 1]); ++k) {
@@ -26,19 +31,14 @@ int64_t check_rows(const I* indptr, const I* indices, const double* weights, int
             if (j <= before) return kNotAscending;
             if (j == i) loops[n_loops++] = i;
             before = j;
+            if (!symmetric || !mirrored) continue;
+            const int64_t at = int64_t(next[size_t(j)]++);
+            symmetric = at < stored && int64_t(indices[at]) == i && (!weights || weights[at] == weights[k]);
         }
     }
-    if (!mirrored) return n_loops;
-    // Rows are visited in order, so whoever names j does so in the order in which row j names them.
-    std::vector<I> next(indptr, indptr + n_rows);
-    for (int64_t i = 0; i < n_rows; ++i) {
-        for (int64_t k = int64_t(indptr[i]); k < int64_t(indptr[i + 1]); ++k) {
-            const int64_t j = int64_t(indices[k]), at = int64_t(next[size_t(j)]++);
-            if (at >= int64_t(indptr[j + 1]) || int64_t(indices[at]) != i) return kNotSymmetric;
-            if (weights && weights[at] != weights[k]) return kNotSymmetric;
-        }
-    }
-    return n_loops;
+    // A row that was named too often has led into the one behind it.
+    for (int64_t j = 0; symmetric && mirrored && j < n_rows; ++j) symmetric = next[size_t(j)] == indptr[j + 1];
+    return symmetric ? n_loops : int64_t(kNotSymmetric);
 }
 
 // `out[i]`: the sum of the counts over the columns of row i, for the rows that `nodes` names (null: all).
@@ -147,12 +147,26 @@ struct RowWalk {
         return entries > n_columns / kCrowded ? crowded_row(s) : thin_row(s);
     }
 
+    // add(column, value) for every entry of the rows of X that the nodes name, times the number of the node.
+    template <class Add>
+    void each_term(const std::vector<std::pair<int64_t, double>>& nodes, Add&& add) const {
+        for (size_t n = 0; n < nodes.size(); ++n) {
+            if (n + kAhead < nodes.size()) {  // rows of X lie anywhere: ask for them in time
+                const int64_t begin = int64_t(x_indptr[nodes[n + kAhead].first]);
+                const int64_t end = std::min(int64_t(x_indptr[nodes[n + kAhead].first + 1]), begin + kMostAhead);
+                for (int64_t h = begin; h < end; h += 64 / int64_t(sizeof(I))) __builtin_prefetch(x_indices + h);
+                for (int64_t h = begin; h < end; h += 64 / int64_t(sizeof(T))) __builtin_prefetch(x_values + h);
+            }
+            const auto [i, p] = nodes[n];
+            for (int64_t h = int64_t(x_indptr[i]); h < int64_t(x_indptr[i + 1]); ++h)
+                add(int64_t(x_indices[h]), p * double(x_values[h]));
+        }
+    }
+
     // A sum of rows of X, in a set of columns.
     Row thin_row(Scratch& s) const {
         Row found;
-        for (const auto& [i, p] : s.nodes)
-            for (int64_t h = int64_t(x_indptr[i]); h < int64_t(x_indptr[i + 1]); ++h)
-                s.columns.add(int64_t(x_indices[h]), p * double(x_values[h]));
+        each_term(s.nodes, [&](int64_t column, double value) { s.columns.add(column, value); });
         s.columns.take([&](int64_t column, double value) {
             found.columns.push_back(I(column));
             found.values.push_back(T(value));
@@ -167,9 +181,7 @@ struct RowWalk {
             s.filled.columns.resize(size_t(n_columns)), s.filled.values.resize(size_t(n_columns));
         }
         double* sum = s.dense.data();
-        for (const auto& [i, p] : s.nodes)
-            for (int64_t h = int64_t(x_indptr[i]); h < int64_t(x_indptr[i + 1]); ++h)
-                sum[x_indices[h]] += p * double(x_values[h]);
+        each_term(s.nodes, [&](int64_t column, double value) { sum[column] += value; });
         I* columns = s.filled.columns.data();
         T* values = s.filled.values.data();
         int64_t at = 0;
@@ -198,6 +210,8 @@ struct RowWalk {
     }
 
     static constexpr int64_t kReport = 1024, kCrowded = 4;
+    static constexpr int64_t kMostAhead = 128;  // entries of a row
+    static constexpr size_t kAhead = 2;         // nodes
 };
 
 }  // namespace sgc

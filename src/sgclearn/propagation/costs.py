@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST = 1e15
 _ENTRY_BYTES = 16  # value and index of a stored entry, with room for 64-bit indices
 _INDEX_BYTES = 8
-_PACKED_BYTES = 2 * 64 + 24  # a node's cache line in two packed blocks, its scales, its place in a sparse X
+_PACKED_BYTES = 2 * 64 + 24  # a line in two packed blocks (more on small graphs), scales, place in a sparse X
 _BLOCKS_NS = 1e5  # to cut one block of S, however small
 _CALL_NS, _IMPLICIT_CALL_NS = 1e4, 4e4  # of one product with the rows, however small
 _PACK_NS = 0.3  # a number that is put into a packed block
@@ -136,6 +136,8 @@ class CostModel:
         """
         widths = [np.minimum(self.features.row_lengths(), self.d).astype(np.float64)]
         madds = [np.zeros_like(widths[0])]
+        if not self.features.is_sparse:  # rows are full from the start, and no product of them is sparse
+            return madds * (self.hops + 1), widths * (self.hops + 1)
         for k in range(1, self.hops + 1):
             madds.append(self._spread(widths[-1], self.sets[self.hops - k]))
             widths.append(np.minimum(madds[-1], self.d))

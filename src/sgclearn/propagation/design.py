@@ -65,7 +65,8 @@ class ExplicitDesign:
     def __init__(self, Z: Any) -> None:
         self.is_sparse = sparse.issparse(Z)
         self.is_narrow = not self.is_sparse and Z.dtype == np.float32
-        self.Z = Z if self.is_narrow else Z.astype(np.float64, copy=False)
+        # scipy makes a new matrix around the same values even where there is nothing to convert.
+        self.Z = Z if self.is_narrow or Z.dtype == np.float64 else Z.astype(np.float64)
         self.shape: tuple[int, int] = self.Z.shape
         self.dtype: np.dtype[Any] = self.Z.dtype
         self._block_rows = max(1, _BLOCK_ENTRIES // max(self.shape[1], 1))

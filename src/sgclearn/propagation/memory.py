@@ -13,6 +13,7 @@ from sgclearn.errors import InputError
 ENVIRONMENT_VARIABLE = "SGCLEARN_MEMORY_LIMIT"
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
           "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}  # fmt: skip
+_MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 # Left to the rest of the machine when the limit is not given.
 _SHARE = 0.8
 
@@ -65,7 +66,7 @@ def _parse(text: str) -> int:
 
 
 def _available_bytes() -> int:
-    candidates = [_meminfo_available(Path("/proc/meminfo")), _cgroup_left(Path("/sys/fs/cgroup"))]
+    candidates = [_meminfo_available(_MEMINFO), _cgroup_left(_CGROUP)]
     known = [value for value in candidates if value is not None]
     if known:
         return min(known)
@@ -77,7 +78,7 @@ def _available_bytes() -> int:
 
 def _meminfo_available(path: Path) -> int | None:
     try:
-        match = re.search(r"MemAvailable:\s+(\d+) kB", path.read_text())
+        match = re.search(rb"MemAvailable:\s+(\d+) kB", path.read_bytes())
     except OSError:
         return None
     return int(match.group(1)) * 1024 if match else None

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sgclearn._native import _kernel
 
-WORTH_A_THREAD = 5_000_000  # multiply-adds: below, waking another thread costs more than it does
+WORTH_A_THREAD = 1_000_000  # multiply-adds: below, waking another thread costs more than it does
 _WORTH_A_SPARSE_THREAD = 500_000
 
 

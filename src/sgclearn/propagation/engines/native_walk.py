@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
 _LINE: int = _kernel.LINE_BYTES
-# Wider blocks read the pattern less often, while the block of all nodes stays in the cache of one core. A constant,
-# not what the machine says its cache is: the width decides in how many partial sums a row is added up, and the
-# result would have other bits on a machine with another cache.
-_CORE_CACHE = 2**20
+# Wider blocks read the pattern less often, while the block of all nodes stays in a near cache: that of one core for 4
+# lines a node, a small part of the one that cores share for 2, which processors often fetch in pairs. Constants,
+# not what the machine says its caches are: the width decides in how many partial sums a row is added up, and the
+# result would have other bits on a machine with other caches.
+_LARGEST_BLOCK = {4: 2**20, 2: 2**22}
 
 
 class NativeWalk:
@@ -191,7 +192,8 @@ class NativeWalk:
             index = common_index(index, n_columns, H.nnz)
             hops = _with_indices(hops, index)
         most = max([len(packing), *(len(hop[4]) for hop in hops)])
-        work = n_columns * sum(len(hop[1]) for hop in hops)
+        padded = -(-n_columns * self.dtype.itemsize // _LINE) * _LINE // self.dtype.itemsize
+        work = padded * sum(len(hop[1]) for hop in hops)
         n_threads = self.n_threads if work > WORTH_A_THREAD else 1
         lines = block_lines(most, n_columns, self.dtype.itemsize)
         tail = (
@@ -233,8 +235,8 @@ def _with_indices(hops: list[tuple[Any, ...]], index: np.dtype[Any]) -> list[tup
 def block_lines(n_nodes: int, n_columns: int, itemsize: int) -> int:
     """Cache lines of every node in a packed block: 1, 2 or 4."""
     needed = -(-n_columns * itemsize // _LINE)
-    for lines in (4, 2):
-        if needed >= lines and n_nodes * _LINE * lines <= _CORE_CACHE:
+    for lines, largest in _LARGEST_BLOCK.items():
+        if needed >= lines and n_nodes * _LINE * lines <= largest:
             return lines
     return 1
 
