@@ -31,16 +31,14 @@ import argparse
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
-from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
+from listed import listed, told, write
 from numpy.typing import NDArray
 
 from sgclearn import GraphDataset, SGCClassifier, load_dataset
-from sgclearn.files import replacing
 from sgclearn.paper import load_recipe
 from sgclearn.paper.models import build_model
 from sgclearn.propagation import propagate
@@ -50,7 +48,6 @@ SEED = 8200
 DECAYS = (1e-6, 4e-6, 3e-5, 1e-4)
 WAYS = ("outside", "not test", "all nodes", "shifted")
 ANY_CLASS = "any class"
-TABLE = Path(__file__).parent.parent / "docs" / "label-amounts-table.rst"
 Nodes = NDArray[np.intp]
 
 
@@ -82,16 +79,12 @@ def sgc_right(
     return np.asarray(model.fit(Z, labels).predict(Z) == data.y)
 
 
-def gcn_right(data: GraphDataset, train: Nodes, seed: int) -> NDArray[np.bool_]:
+def gcn_right(data: GraphDataset, name: str, train: Nodes, seed: int) -> NDArray[np.bool_]:
     """Which nodes GCN gets right; it stops by the validation nodes that it is not trained on."""
     part = replace(data, train=train, val=np.setdiff1d(data.val, train), test=np.zeros(0, np.intp))
-    settings = load_recipe("tab2").models["gcn"].settings_for("cora")
+    settings = load_recipe("tab2").models["gcn"].settings_for(name)
     model = build_model("gcn", settings, seed).fit(part)
     return np.asarray(model.predict(part) == data.y)
-
-
-def told(scores: list[float]) -> str:
-    return f"{fmean(scores):.2f} ± {stdev(scores):.2f}" if len(scores) > 1 else f"{scores[0]:.2f}"
 
 
 def amount_rows(runs: int, with_gcn: bool) -> Iterator[tuple[str, ...]]:
@@ -114,7 +107,7 @@ def amount_rows(runs: int, with_gcn: bool) -> Iterator[tuple[str, ...]]:
                         right = (
                             sgc_right(data, Z, train, decay, seed, 100)
                             if model == "sgc"
-                            else gcn_right(data, train, seed)
+                            else gcn_right(data, "cora", train, seed)
                         )
                         by_decay.setdefault(decay, []).append(100 * right[data.val].mean())
                 fixed.append(told(by_decay[own]))
@@ -125,34 +118,32 @@ def amount_rows(runs: int, with_gcn: bool) -> Iterator[tuple[str, ...]]:
                 yield ("SGC, best decay", how, *best)
 
 
-def random_rows(runs: int) -> Iterator[tuple[str, ...]]:
-    """Test accuracy of SGC with 20 labels a class on the three graphs."""
+def random_rows(runs: int, with_gcn: bool) -> Iterator[tuple[str, ...]]:
+    """Test accuracy with 20 labels a class on the three graphs, a row a model and way of drawing."""
     recipe = load_recipe("tab-random")
-    model = recipe.models["sgc"]
-    figures = [model.published[name] for name in recipe.datasets]
-    yield ("published", *(f"{figure.value:.2f} ± {figure.std:.2f}" for figure in figures))
-    found: dict[str, list[str]] = {how: [] for how in (*WAYS, ANY_CLASS)}
-    for name in recipe.datasets:
-        data = load_dataset(name)
-        Z = propagate(data.X, data.graph, 2, row_norm="l1")
-        settings = model.settings_for(name)
+    for model in ("sgc", "gcn") if with_gcn else ("sgc",):
+        entry = recipe.models[model]
+        figures = [entry.published[name] for name in recipe.datasets]
+        yield (model.upper(), "published", *(f"{figure.value:.2f} ± {figure.std:.2f}" for figure in figures))
+        ways = (*WAYS, ANY_CLASS) if model == "sgc" else ("outside", "all nodes")
+        found: dict[str, list[str]] = {how: [] for how in ways}
+        for name in recipe.datasets:
+            data = load_dataset(name)
+            Z = propagate(data.X, data.graph, 2, row_norm="l1")
+            settings = entry.settings_for(name)
+            for how, cells in found.items():
+                scores = []
+                for seed in range(SEED, SEED + runs):
+                    train = drawn(data, how, 20, seed)
+                    right = (
+                        sgc_right(data, Z, train, settings["weight_decay"], seed, settings["max_iter"])
+                        if model == "sgc"
+                        else gcn_right(data, name, train, seed)
+                    )
+                    scores.append(100 * float(right[data.test].mean()))
+                cells.append(told(scores))
         for how, cells in found.items():
-            scores = []
-            for seed in range(SEED, SEED + runs):
-                train = drawn(data, how, 20, seed)
-                right = sgc_right(data, Z, train, settings["weight_decay"], seed, settings["max_iter"])
-                scores.append(100 * float(right[data.test].mean()))
-            cells.append(told(scores))
-    for how, cells in found.items():
-        yield (how, *cells)
-
-
-def table(title: str, header: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> list[str]:
-    lines = [f".. list-table:: {title}", "   :header-rows: 1", ""]
-    for row in chain([header], rows):
-        print("  ".join(row), flush=True)
-        lines += [f"   {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(row)]
-    return [*lines, ""]
+            yield (model.upper(), how, *cells)
 
 
 def main() -> None:
@@ -162,20 +153,18 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # loops in the data: as the paper's own code treats them
     amounts = tuple(load_recipe("tab-amount").datasets)
-    lines = table(
+    lines = listed(
         f"Validation accuracy on Cora by labels a class (%), {options.runs} draws; in brackets the weight decay found",
         ("model", "drawn", *amounts),
         amount_rows(options.runs, options.gcn),
     )
-    lines += table(
-        f"Test accuracy of SGC with 20 labels a class (%), {options.runs} draws",
-        ("drawn", "Cora", "Citeseer", "Pubmed"),
-        random_rows(options.runs),
+    lines += listed(
+        f"Test accuracy with 20 labels a class (%), {options.runs} draws",
+        ("model", "drawn", "Cora", "Citeseer", "Pubmed"),
+        random_rows(options.runs, options.gcn),
     )
     if options.runs >= RUNS and options.gcn:
-        with replacing(TABLE) as temporary:
-            temporary.write_text("\n".join(lines), encoding="utf-8")
-        print(f"Written to docs/{TABLE.name}.")
+        write("label-amounts-table.rst", lines)
 
 
 if __name__ == "__main__":

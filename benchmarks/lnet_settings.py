@@ -15,15 +15,12 @@ import argparse
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
-from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
+from listed import listed, told, write
 
 from sgclearn import load_dataset
-from sgclearn.files import replacing
 from sgclearn.paper import load_recipe
 from sgclearn.paper.machine import threads_limited
 from sgclearn.paper.models import build_model
@@ -48,7 +45,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "200 epochs, the best": {"patience": 0},
     "200 epochs, the last": {LAST: True},
 }
-TABLE = Path(__file__).parent.parent / "docs" / "lnet-settings-table.rst"
 
 
 def scores(problem: Problem, settings: dict[str, Any], seed: int) -> dict[str, float]:
@@ -76,27 +72,15 @@ def rows(runs: int) -> Iterator[tuple[str, ...]]:
         yield (name, *(told([run[key] for run in found]) for key in ("val_accuracy", "test_accuracy")))
 
 
-def told(values: list[float]) -> str:
-    return f"{fmean(values):.2f} ± {stdev(values):.2f}" if len(values) > 1 else f"{values[0]:.2f}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--runs", type=int, default=RUNS)
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # loops in the data: as the paper's own code treats them
-    lines = [
-        f".. list-table:: LNet on Citeseer with other settings: accuracy (%), {options.runs} runs of each",
-        "   :header-rows: 1",
-        "",
-    ]
-    for row in chain([("settings", "validation", "test")], rows(options.runs)):
-        print("  ".join(row), flush=True)
-        lines += [f"   {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(row)]
+    title = f"LNet on Citeseer with other settings: accuracy (%), {options.runs} runs of each"
+    lines = listed(title, ("settings", "validation", "test"), rows(options.runs))
     if options.runs >= RUNS:
-        with replacing(TABLE) as temporary:
-            temporary.write_text("\n".join([*lines, ""]), encoding="utf-8")
-        print(f"Written to docs/{TABLE.name}.")
+        write("lnet-settings-table.rst", lines)
 
 
 if __name__ == "__main__":
