@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ def _ran(part: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _draw_bars(Figure: Any, parts: list[dict[str, Any]]) -> Any:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
     heights = [0.6 + 0.24 * len(_ran(part)) for part in parts] or [1.0]
     figure = Figure(figsize=(7, sum(heights) + 0.4), layout="constrained")
     axes = figure.subplots(max(len(parts), 1), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -46,13 +49,23 @@ def _draw_bars(Figure: Any, parts: list[dict[str, Any]]) -> Any:
         ran = _ran(part)[::-1]
         seconds = [c["best"] for c in ran]
         bars = ax.barh([c["name"] for c in ran], seconds, color=[_colour(c["name"]) for c in ran])
-        ax.bar_label(bars, [f" {c['times_ours']:.3g}x" if c["times_ours"] else "" for c in ran], fontsize=8)
+        ax.bar_label(bars, [_times(c["times_ours"]) for c in ran], fontsize=8)
         ax.set_xscale("log")
         ax.set_xlim(min(seconds) / 2, max(seconds) * 3)
+        decades = math.log10(6 * max(seconds) / min(seconds))  # few of them have room for marks in between
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1,)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_title(part["name"], loc="left", fontsize=9)
         ax.spines[["top", "right"]].set_visible(False)
     axes[-1].set_xlabel("seconds, best run; beside each bar how many times sgclearn's")
     return figure
+
+
+def _times(ratio: float | None) -> str:
+    if not ratio:
+        return ""
+    return f" {ratio:.3g}x" if ratio < 1000 else f" {ratio:,.0f}x"
 
 
 def _draw_growth(Figure: Any, parts: list[dict[str, Any]]) -> Any:
@@ -64,6 +77,7 @@ def _draw_growth(Figure: Any, parts: list[dict[str, Any]]) -> Any:
         stored = [size for size, _ in points]
         style = {"marker": "o", "color": _colour(name), "label": name}
         style |= {"linestyle": "--"} if name.startswith("plain") else {}
+        style |= {"marker": "s", "linestyle": ":"} if name.startswith("MKL") else {}  # as grey as scipy
         time_axis.plot(stored, [c["best"] for _, c in points], **style)
         memory = [(size, c["bytes_beyond"] / 1e6) for size, c in points if c["bytes_beyond"]]
         if memory and not name.startswith("plain"):
