@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import subprocess
 import sys
@@ -126,6 +127,19 @@ def test_graph_constructor_refuses_rows_that_are_not_canonical(
 ) -> None:
     with pytest.raises(InputError, match=message):
         Graph(indptr, indices, weights)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_graph_constructor_knows_symmetry_on_every_graph_of_three_nodes(dtype: type) -> None:
+    for bits in itertools.product((0, 1), repeat=9):
+        A = np.array(bits).reshape(3, 3)
+        rows = sp.csr_array(A)
+        indptr, indices = rows.indptr.astype(dtype), rows.indices.astype(dtype)
+        if np.array_equal(A, A.T):
+            assert Graph(indptr, indices).n_self_loops == np.trace(A)
+        else:
+            with pytest.raises(InputError, match="must be symmetric"):
+                Graph(indptr, indices)
 
 
 def test_graph_constructor_needs_one_id_a_node() -> None:
