@@ -113,6 +113,7 @@ def test_graph_constructor_takes_canonical_rows() -> None:
         ([0, 1], [0, 0], None, "indptr must rise"),
         ([0, 2, 1, 3], [0, 1, 2], None, "indptr must rise"),
         ([], [], None, "indptr must rise"),
+        (np.array([0, 2**31 - 1, -2, 1], np.int32), [0], None, "indptr must rise"),  # a difference would wrap
         ([0, 1, 1], [5], None, r"lie in \[0, 2\)"),
         ([0, 2, 2], [1, 0], None, "ascend within each row"),
         ([0, 2, 2], [1, 1], None, "ascend within each row"),

@@ -191,7 +191,10 @@ def _case_lines(document: Document) -> list[str]:
 
 
 def _figure_lines(figures: dict[str, Any]) -> list[str]:
-    return [*(f"- {name}: {digits(value)}" for name, value in figures.items()), ""] if figures else []
+    told = {
+        name: f"{value:.5f}" if name.startswith("loss") else digits(value) for name, value in figures.items()
+    }
+    return [*(f"- {name}: {value}" for name, value in told.items()), ""] if told else []
 
 
 def _list_table(

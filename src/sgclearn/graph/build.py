@@ -266,7 +266,7 @@ def check_rows(rows: Rows, directed: bool) -> tuple[Rows, NDArray[np.intp] | Non
     """
     n_nodes, n_stored = len(rows.indptr) - 1, len(rows.indices)
     indptr, indices = np.asarray(rows.indptr), np.asarray(rows.indices)
-    if n_nodes < 0 or indptr[0] != 0 or indptr[-1] != n_stored or (np.diff(indptr) < 0).any():
+    if n_nodes < 0 or indptr[0] != 0 or indptr[-1] != n_stored or (indptr[1:] < indptr[:-1]).any():
         raise InputError(
             f"indptr must rise from 0 to the number of entries, {n_stored:,}; use Graph.from_scipy."
         )
