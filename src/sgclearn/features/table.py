@@ -12,11 +12,14 @@ from scipy.sparse import csr_array, issparse
 
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.features.alignment import index_ids
-from sgclearn.features.columns import LARGEST, Impute, too_large
+from sgclearn.features.columns import Impute, too_large
 from sgclearn.features.encoding import Encoding, Matrix
 from sgclearn.features.frames import split_ids
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import counted
+from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.matrices import LARGEST, as_matrix
+from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph, NodeIds
@@ -229,7 +232,7 @@ class Features:
 
 def _as_matrix(X: Any) -> Matrix:
     """Matrix of floats, dense or csr in canonical form; what is given is never changed."""
-    matrix: Any = csr_array(X) if issparse(X) else np.asarray(X)
+    matrix: Any = check_sparse(X, "features") if issparse(X) else plain_array(X, "features")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
             f"features must be a matrix with one row a node and at least one column: got shape "
@@ -245,12 +248,7 @@ def _as_matrix(X: Any) -> Matrix:
             f"features must be real numbers: got an array of {matrix.dtype}; use Features.from_frame for "
             "tables with strings."
         )
-    if matrix.dtype != np.float32:
-        matrix = matrix.astype(np.float64, copy=False)
-    if issparse(matrix) and not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    return matrix
+    return as_matrix(matrix, "features")
 
 
 def _read_only(matrix: Matrix) -> Matrix:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError
 from sgclearn.tables.messages import RowError, counted
+from sgclearn.validation.arrays import real_array
+from sgclearn.validation.parameters import check_parameter
 
 Duplicates: TypeAlias = Literal["once", "sum", "max", "min", "error"]
 SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
@@ -45,25 +47,13 @@ class Policy:
     self_loops: SelfLoops
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("duplicates", self.duplicates, get_args(Duplicates)),
-            ("self_loops", self.self_loops, get_args(SelfLoops)),
-        ):
-            if value not in choices:
-                listing = ", ".join(map(repr, choices))
-                raise InputError(f"{name} must be one of {listing}: got {value!r}.")
+        for name in ("directed", "duplicates", "self_loops"):
+            check_parameter(name, getattr(self, name))
 
 
 def check_weights(weights: ArrayLike, n_edges: int) -> NDArray[np.float64]:
     """Give weights as float64, shape (E,); their values are checked with the edges they belong to."""
-    array = np.asarray(weights)
-    if array.dtype.kind not in "biuf" and array.size:
-        if array.dtype.kind != "O":
-            raise InputTypeError(f"weights must be real numbers: got an array of {array.dtype}.")
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputTypeError(f"weights must be real numbers: {error}.") from None
+    array = real_array(weights, "weights")
     if array.shape != (n_edges,):
         raise InputError(
             f"weights must be one number an edge: got shape {array.shape} for {n_edges:,} edges."

@@ -15,6 +15,8 @@ from sgclearn.graph.build import Duplicates, Policy, SelfLoops, build_rows, chec
 from sgclearn.graph.encode import encode_ids, find_endpoints
 from sgclearn.graph.ids import Ids, NodeIds, as_ids
 from sgclearn.tables.messages import counted
+from sgclearn.validation.arrays import plain_array, real_array
+from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
     from sgclearn.graph.graph import Graph
@@ -123,10 +125,7 @@ class Converters:
         >>> Graph.from_scipy(np.array([[0, 2.5], [2.5, 0]]), ids=["x", "y"])
         Graph(2 nodes, 1 edge, undirected, weighted)
         """
-        if not sp.issparse(A):
-            A = np.asarray(A)
-            if A.dtype.kind not in "biuf":
-                raise InputTypeError(f"A must be a matrix of real numbers: got {A.dtype}.")
+        A = check_sparse(A, "A") if sp.issparse(A) else real_array(A, "A")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
             raise InputError(
                 f"A must be a square matrix, one row and one column a node: got shape {A.shape}; "
@@ -315,7 +314,7 @@ def endpoints(source: Any, target: Any) -> tuple[Ids, Ids]:
     if target is not None:
         return as_ids(source, "source"), as_ids(target, "target")
     if hasattr(source, "__array__"):
-        pairs = np.asarray(source)
+        pairs = plain_array(source, "edges")
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise InputError(
                 f"edges must have shape (E, 2), or be given as source and target: got shape {pairs.shape}; "

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import RowError, counted
+from sgclearn.validation.arrays import plain_array
 
 Ids = NDArray[Any]  # int64, or object (strings and other hashables)
 
@@ -211,7 +212,7 @@ def as_ids(values: ArrayLike | Iterable[Any], what: str) -> Ids:
     Floats are taken for integers where they are whole, and refused where they are not.
     """
     if hasattr(values, "__array__"):
-        array = np.asarray(values)
+        array = plain_array(values, what)
     elif isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InputTypeError(f"{what} must be a sequence of ids: got {type(values).__name__} {values!r}.")
     else:

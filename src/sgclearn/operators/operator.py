@@ -10,11 +10,10 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.validation.parameters import check_parameter, shown
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
-
-NORMALIZATIONS = ("sym", "rw", "cheby")
 
 
 class Operator:
@@ -114,23 +113,15 @@ class Operator:
 
 def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str, float | None]:
     """Validated normalization and gamma; gamma is None for cheby only."""
-    if normalization not in NORMALIZATIONS:
-        raise InputError(f"normalization must be one of {', '.join(NORMALIZATIONS)}: got {normalization!r}.")
+    normalization = check_parameter("normalization", normalization)
     if normalization == "cheby":
         if gamma is not None:
             raise InputError(
-                f"normalization='cheby' has its own self-loops: got gamma={gamma!r}, leave gamma out "
+                f"normalization='cheby' has its own self-loops: got gamma={shown(gamma)}, leave gamma out "
                 "or choose 'sym' or 'rw'."
             )
         return normalization, None
-    if gamma is None:
-        return normalization, 1.0
-    is_number = isinstance(gamma, (int, float, np.integer, np.floating)) and not isinstance(gamma, bool)
-    if not is_number or not 0 <= gamma < np.inf:
-        raise InputError(
-            f"gamma must be a number >= 0: got {gamma!r}; 0 adds no self-loops, 1 is the default."
-        )
-    return normalization, float(gamma)
+    return normalization, 1.0 if gamma is None else check_parameter("gamma", gamma)
 
 
 def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -36,8 +36,9 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.filters import PolynomialFilter, filter_from_dict
-from sgclearn.persist.checks import MOST_HOPS, check_loaded
+from sgclearn.persist.checks import check_loaded
 from sgclearn.persist.container import Tensors, read_container, write_container
+from sgclearn.validation.parameters import MOST_HOPS
 
 ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
 FITTED = (

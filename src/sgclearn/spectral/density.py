@@ -12,6 +12,9 @@ from scipy import sparse
 from sgclearn.errors import InputError
 from sgclearn.operators import Operator
 from sgclearn.spectral.laplacian import symmetric_matrix
+from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.matrices import as_matrix, check_values
+from sgclearn.validation.parameters import MOST_ITERATIONS, Whole
 
 Array = NDArray[np.float64]
 
@@ -165,16 +168,15 @@ def feature_density(
 def check_features(X: Any, n_nodes: int) -> Any:
     """Features (n, d) in float64, sparse or dense; a single feature (n,) becomes a column."""
     if not sparse.issparse(X):
-        X = np.asarray(X, dtype=np.float64)
+        X = plain_array(X, "X")
         X = X[:, None] if X.ndim == 1 else X
-    if X.ndim != 2 or X.shape[0] != n_nodes or X.shape[1] == 0:
+    X = as_matrix(X)
+    if X.shape[0] != n_nodes or X.shape[1] == 0:
         raise InputError(
             f"X must have one row a node and one column or more: got shape {X.shape} for {n_nodes:,} nodes."
         )
-    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else X
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
-        raise InputError("X must be finite: got NaN or infinity; fill or drop such values first.")
-    return X
+    check_values(X.data if sparse.issparse(X) else X)
+    return X.astype(np.float64, copy=False)
 
 
 def check_energy(X: Any) -> Any:
@@ -241,5 +243,4 @@ def _ratio(values: Array, norms: Array, is_random: bool) -> tuple[Array, Array]:
 
 
 def _check_count(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be a whole number >= {least}: got {value!r}.")
+    Whole(low=least, high=MOST_ITERATIONS).check(name, value)

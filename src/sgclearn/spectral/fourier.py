@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError
 from sgclearn.operators import Operator
 from sgclearn.spectral.density import check_features
 from sgclearn.spectral.laplacian import symmetric_matrix
 from sgclearn.spectral.spectrum import Spectrum
+from sgclearn.validation.parameters import check_parameter
 
 Array = NDArray[np.float64]
 
@@ -140,9 +140,7 @@ def dirichlet_energy(X: Any, operator: Operator, n_hops: int = 0) -> Array:
     >>> bool(after[0] < before[0])
     True
     """
-    if isinstance(n_hops, bool) or not isinstance(n_hops, (int, np.integer)) or n_hops < 0:
-        raise InputError(f"n_hops must be a whole number >= 0: got {n_hops!r}.")
-    total, quadratic = _energies(X, operator, int(n_hops))
+    total, quadratic = _energies(X, operator, check_parameter("n_hops", n_hops))
     return np.divide(quadratic, total, out=np.zeros_like(total), where=total > 0)
 
 

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from sgclearn.errors import InputError
 from sgclearn.graph import Graph
 from sgclearn.operators import Operator
+from sgclearn.validation.parameters import Choice
 
 KINDS = ("combinatorial", "normalized", "augmented")
 
@@ -60,8 +61,7 @@ def laplacian(
            [ 0., -1.,  1.]])
     """
     check_undirected(graph)
-    if kind not in KINDS:
-        raise InputError(f"kind must be one of {', '.join(KINDS)}: got {kind!r}.")
+    kind = Choice(values=KINDS).check("kind", kind)
     if kind != "augmented" and gamma is not None:
         raise InputError(
             f"gamma goes with kind='augmented': got gamma={gamma!r} with {kind!r}, leave one out."

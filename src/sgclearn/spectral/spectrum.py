@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.operators import Operator
 from sgclearn.spectral.laplacian import symmetric_matrix
+from sgclearn.validation.parameters import Choice, Whole
 
 Array = NDArray[np.float64]
 
@@ -141,10 +142,8 @@ def extreme_eigenvalues(
     array([2.])
     """
     n_nodes = operator.n_nodes
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= n_nodes:
-        raise InputError(f"k must be a whole number in [1, {n_nodes}]: got {k!r}.")
-    if which not in ("both", "smallest", "largest"):
-        raise InputError(f"which must be one of both, smallest, largest: got {which!r}.")
+    k = Whole(low=1, high=n_nodes).check("k", k)
+    which = Choice(values=("both", "smallest", "largest")).check("which", which)
     matrix, _ = symmetric_matrix(operator)
     low = high = np.empty(0)
     if which != "largest":
