@@ -18,6 +18,7 @@ from sgclearn.datasets.reddit import read_reddit
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY, DatasetInfo
 from sgclearn.datasets.splits import Split, redraw_training, split_per_class
 from sgclearn.errors import DataFileError, InputError
+from sgclearn.validation.reading import reading, regular_file
 
 DEFAULT_SEED = 2019
 PER_CLASS = (20, 30)  # training and validation nodes of each class, where the registry has no others
@@ -166,15 +167,18 @@ def _read(info: DatasetInfo, data_dir: Folder | None) -> LabelledGraph:
 
 def read_files(layout: str, paths: Sequence[Path], class_names: tuple[str, ...] = ()) -> LabelledGraph:
     """Read the files of a form, in the order of the registry."""
-    if layout == "planetoid":
-        return read_planetoid(dict(zip(PLANETOID_PARTS, paths, strict=True)), class_names)
-    if layout == "linqs":
-        return read_linqs(*paths)
-    if layout == "gnn-benchmark":
-        return read_gnn_benchmark(paths[0], class_names)
-    if layout == "reddit":
-        return read_reddit(*paths)
-    return read_npz(*paths)
+    for path in paths:
+        regular_file(path)
+    with reading(paths[0], f"the first of the files of a dataset in the layout {layout}", "get them again"):
+        if layout == "planetoid":
+            return read_planetoid(dict(zip(PLANETOID_PARTS, paths, strict=True)), class_names)
+        if layout == "linqs":
+            return read_linqs(*paths)
+        if layout == "gnn-benchmark":
+            return read_gnn_benchmark(paths[0], class_names)
+        if layout == "reddit":
+            return read_reddit(*paths)
+        return read_npz(*paths)
 
 
 def _not_found(info: DatasetInfo, folders: Sequence[Path], data_dir: Folder | None) -> str:

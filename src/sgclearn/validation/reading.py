@@ -12,15 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sgclearn.errors import DataFileError, SgclearnError
+from sgclearn.errors import DataFileError, InputTypeError, SgclearnError
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
+from sgclearn.validation.parameters import shown
 
-FREE_BYTES = 16 * 2**20  # what any file may unpack to, however small it is
+FREE_BYTES = 4 * 2**20  # what any file may unpack to, however small it is
 MOST_RATIO = 1_100  # unpacked to packed bytes; deflate, which zip, gzip and Parquet use, reaches 1,032
-MOST_TABLE_COLUMNS = 100_000  # of a delimited file: beyond, a sparse format serves
+MOST_TABLE_COLUMNS = 200_000  # of a delimited file: beyond, a sparse format serves
 MOST_TOKEN = 16 * 2**20  # bytes of one XML token, such as an attribute
-ENTRIES_PER_COLUMN = 50  # a matrix has a column for every so many of its entries at the most, or few columns
-FEW_COLUMNS = 100_000
+FEW_COLUMNS, COLUMNS_PER_ENTRY = 100_000, 50  # a sparse matrix has few columns, or entries to fill them
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -29,6 +29,16 @@ _KINDS = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
+
+
+def as_path(path: object) -> Path:
+    """Path of a file that somebody named."""
+    try:
+        return Path(path)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputTypeError(
+            f"path must be the name of a file: got {shown(path)}; give a text or a Path."
+        ) from None
 
 
 def regular_file(
