@@ -41,13 +41,18 @@ class Tally:
     slowest: float = 0.0
     largest: float = 0.0
 
+    @property
+    def n_distinct(self) -> int:
+        """Distinct failures, the blunt ones left out."""
+        return sum(outcome.failed for *_, outcome in self.failures.values())
+
     def add(self, group: str, case: Any, size: int, outcome: Outcome) -> bool:
         """Count a case; True if its failure is new."""
         self.cases += 1
         self.ended[outcome.status] += 1
         self.slowest = max(self.slowest, outcome.seconds)
         self.largest = max(self.largest, outcome.megabytes)
-        if not outcome.failed:
+        if outcome.status in ("returned", "refused"):
             return False
         key = (group if not outcome.place else "", *outcome.key)
         known = self.failures.get(key)
@@ -82,7 +87,7 @@ def fuzz_files(
                 break
             name = order.choices(names, weights)[0]
             outcome = worker((name, f"{seed} {number}"))
-            if not outcome.failed:
+            if outcome.status in ("returned", "refused"):
                 tally.add(name, None, 0, outcome)
                 continue
             (_, bundle), size = in_child(lambda: mutant((name, f"{seed} {number}")))  # noqa: B023
@@ -98,12 +103,15 @@ def fuzz_calls(
     from fuzz.calls import names_of_calls, run_call
 
     tally = Tally()
-    names = [name for name in in_child(names_of_calls) if only is None or name.startswith(only)]
+    names = [name for name in in_child(names_of_calls) if only is None or only in name]
+    # What most people call gets most of the calls.
+    weights = [6.0 if ".fit" in name else 3.0 if name.startswith(":") else 1.0 for name in names]
+    order = random.Random(seed)
     with Worker(run_call, strict=False) as worker:
         for number in range(n_cases):
             if time.monotonic() > until:
                 break
-            name = names[number % len(names)]
+            name = names[number] if number < len(names) else order.choices(names, weights)[0]
             outcome = worker((name, f"{seed} {number}"))
             if tally.add(name, (name, f"{seed} {number}", outcome.label), len(outcome.label), outcome) and verbose:
                 print(f"  {number}: {outcome.label[:160] or name}: {outcome}", flush=True)
@@ -117,10 +125,11 @@ def report(title: str, tally: Tally, seconds: float, out: Path | None) -> None:
         + ", ".join(f"{count:,} {status}" for status, count in sorted(tally.ended.items()))
         + f"; slowest {tally.slowest:.1f} s, largest {tally.largest:.0f} MB"
     )
-    print(f"{len(tally.failures)} distinct failures")
-    ordered = sorted(tally.failures.values(), key=lambda held: (held[3].kind, held[3].place))
+    print(f"{tally.n_distinct} distinct failures")
+    ordered = sorted(tally.failures.values(), key=lambda held: (not held[3].failed, held[3].kind, held[3].place))
     for number, (count, size, (group, case), outcome) in enumerate(ordered):
-        print(f"- {outcome.kind} at {outcome.place or '?'} ({group}, {count} cases, smallest {size} bytes): {outcome.message[:160]}")
+        mark = "" if outcome.failed else "(blunt) "
+        print(f"- {mark}{outcome.kind} at {outcome.place or '?'} ({group}, {count} cases, smallest {size} bytes): {outcome.message[:160]}")
         if out is not None:
             keep(out / f"{title}-{number:03d}", group, case, outcome)
 
@@ -130,7 +139,7 @@ def keep(folder: Path, group: str, case: Any, outcome: Outcome) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     facts = {"group": group, "kind": outcome.kind, "place": outcome.place, "message": outcome.message,
              "seconds": outcome.seconds, "megabytes": outcome.megabytes, "label": outcome.label,
-             "trace": outcome.trace}  # fmt: skip
+             "status": outcome.status, "trace": outcome.trace}  # fmt: skip
     if isinstance(case, dict):
         for name, content in case.items():
             path = folder / "files" / name
@@ -162,7 +171,7 @@ def main(arguments: list[str] | None = None) -> int:
         started = time.monotonic()
         tally = run(count, seed, only=chosen.only, until=started + chosen.seconds, verbose=chosen.verbose)
         report(title, tally, time.monotonic() - started, chosen.out)
-        failures += len(tally.failures)
+        failures += tally.n_distinct
     return 1 if failures else 0
 
 

@@ -171,7 +171,7 @@ READERS: dict[str, Read] = {
 }
 
 
-def run_file(case: tuple[str, Bundle], folder: Path) -> tuple[Any, str]:
+def run_file(case: tuple[str, Bundle], folder: Path) -> Any:
     """A case of a `Worker`: write the bundle, read it with the target of that name."""
     name, bundle = case
     paths = []
@@ -180,4 +180,4 @@ def run_file(case: tuple[str, Bundle], folder: Path) -> tuple[Any, str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         paths.append(path)
-    return READERS[name](folder, paths), name
+    return READERS[name](folder, paths)

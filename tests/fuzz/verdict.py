@@ -1,8 +1,9 @@
 """What a call may do: return something sound, or refuse in words that are meant for the user.
 
 A reader of files refuses with a `SgclearnError` and nothing else. A call of the Python interface may also pass on
-a ValueError or TypeError that scikit-learn's validation raised, because its estimator checks ask for those. Any other
-exception has escaped: a traceback instead of an error.
+a ValueError or TypeError that scikit-learn's validation raised, because its estimator checks ask for those. A plain
+ValueError or TypeError in one of our own lines is blunt: the right kind, in words that nobody chose; it is counted and
+listed, but is no failure. Any other exception has escaped: a traceback instead of an error.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Outcome:
 
     Parameters
     ----------
-    status : {"returned", "refused", "failed"}
+    status : {"returned", "refused", "blunt", "failed"}
     kind : str
         Of a failure: name of the exception, of the signal, "timeout", "memory" or "unsound".
     place : str
@@ -72,7 +72,7 @@ class Outcome:
         return self.kind, self.place
 
     def __str__(self) -> str:
-        if not self.failed:
+        if self.status in ("returned", "refused"):
             return self.status
         return f"{self.kind} at {self.place or 'no frame of ours'}: {self.message[:200]}"
 
@@ -88,8 +88,9 @@ def judge(error: BaseException, *, strict: bool) -> Outcome:
         return Outcome("refused", type(error).__name__, message=str(error))
     if not strict and isinstance(error, ValueError | TypeError) and _is_validation(innermost, mine):
         return Outcome("refused", type(error).__name__, message=str(error))
+    is_blunt = not strict and type(error) in (ValueError, TypeError) and innermost.is_relative_to(OURS)
     return Outcome(
-        "failed",
+        "blunt" if is_blunt else "failed",
         type(error).__name__,
         _frame(mine[-1]) if mine else "",
         str(error)[:500],
@@ -106,17 +107,6 @@ def _frame(frame: traceback.FrameSummary) -> str:
     path = Path(frame.filename)
     name = path.relative_to(OURS).as_posix() if path.is_relative_to(OURS) else "/".join(path.parts[-2:])
     return f"{name}:{frame.lineno} {frame.name}"
-
-
-def place_of(stack: FrameType | TracebackType | None) -> str:
-    """Innermost frame of the library on a stack."""
-    frame = stack.tb_frame if isinstance(stack, TracebackType) else stack
-    while frame is not None:
-        if Path(frame.f_code.co_filename).is_relative_to(OURS):
-            name = Path(frame.f_code.co_filename).relative_to(OURS).as_posix()
-            return f"{name}:{frame.f_lineno} {frame.f_code.co_name}"
-        frame = frame.f_back
-    return ""
 
 
 def check_sound(result: Any) -> None:

@@ -31,7 +31,7 @@ _SIZE = struct.Struct("<Q")
 _EXTRA_ADDRESSES = 8 << 30  # bytes: what a case may map before malloc fails; far above what it may touch
 _RENEW_ABOVE = 64.0  # megabytes: memory that a case leaves behind would hide what the next one takes
 
-Run = Callable[[Any, Path], "tuple[Any, str]"]
+Run = Callable[[Any, Path], Any]
 Prepare = Callable[[Any], "tuple[Any, int]"]
 
 
@@ -41,7 +41,7 @@ class Worker:
     Parameters
     ----------
     run : callable
-        `run(case, folder)` does the work in an empty folder; gives what was returned and a label of the case.
+        `run(case, folder)` does the work in an empty folder; a file `.label` there says what the case was.
     prepare : callable, optional
         `prepare(case)` gives what `run` gets and the size of its file in bytes; in the child, before time and memory
         are counted.
@@ -158,8 +158,18 @@ class Worker:
         trace = tuple(line.strip() for line in text.splitlines() if line.strip())[-60:]
         sanitizer = next((line for line in trace if "ERROR: AddressSanitizer" in line or "runtime error:" in line), "")
         return Outcome(
-            "failed", kind, _place_in(text), sanitizer or kind, seconds=seconds, trace=trace[:12]
+            "failed",
+            kind,
+            _place_in(text),
+            sanitizer or kind,
+            seconds=seconds,
+            label=self._label(),
+            trace=trace[:12],
         )
+
+    def _label(self) -> str:
+        path = self.folder / "case" / ".label"
+        return path.read_text(errors="replace")[:2000] if path.is_file() else ""
 
     @property
     def _log(self) -> Path:
@@ -193,21 +203,18 @@ class Worker:
         with _empty_folder(self.folder / "case") as folder:
             _reset_peak()
             before, started = _status("VmRSS"), time.monotonic()
-            label = ""
             faulthandler.dump_traceback_later(self.seconds, exit=True, file=log)
             try:
-                result, label = self.run(case, folder)
-                check_sound(result)
+                check_sound(self.run(case, folder))
                 outcome = Outcome("returned")
             except BaseException as error:
                 outcome = judge(error, strict=self.strict)
-                label = getattr(error, "fuzz_label", label)
                 traceback.clear_frames(error.__traceback__)
             finally:
                 faulthandler.cancel_dump_traceback_later()
         seconds = time.monotonic() - started
         megabytes = max(0, _status("VmHWM") - before) / 1024
-        more = {"seconds": seconds, "megabytes": megabytes, "label": label}
+        more = {"seconds": seconds, "megabytes": megabytes, "label": self._label()}
         # A small file may take so much and no more; a larger one in proportion.
         allowed = MEGABYTES * max(1.0, (size or 0) / SMALL_FILE)
         if not outcome.failed and size is not None and megabytes > allowed:
@@ -279,3 +286,9 @@ def import_everything() -> None:
         "sgclearn.paper.results", "sgclearn.evaluate", "pandas", "numpy.ma",
     ):  # fmt: skip
         importlib.import_module(name)
+
+
+def isolated(call: Callable[[Path], Any], *, strict: bool = False) -> Outcome:
+    """Outcome of one call in a child of its own, with an empty folder for its files."""
+    with Worker(lambda _, folder: call(folder), strict=strict) as worker:
+        return worker(None)
