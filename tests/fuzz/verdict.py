@@ -2,8 +2,9 @@
 
 A reader of files refuses with a `SgclearnError` and nothing else. A call of the Python interface may also pass on
 a ValueError or TypeError that scikit-learn's validation raised, because its estimator checks ask for those. A plain
-ValueError or TypeError in one of our own lines is blunt: the right kind, in words that nobody chose; it is counted and
-listed, but is no failure. Any other exception has escaped: a traceback instead of an error.
+ValueError, TypeError or OSError that Python itself raised in one of our lines is blunt: the right kind, in words that
+nobody chose; it is counted and listed, but is no failure. Any other exception has escaped: a traceback instead of an
+error. So has one that was raised inside numpy, scipy or Arrow.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def judge(error: BaseException, *, strict: bool) -> Outcome:
         return Outcome("refused", type(error).__name__, message=str(error))
     if not strict and isinstance(error, ValueError | TypeError) and _is_validation(innermost, mine):
         return Outcome("refused", type(error).__name__, message=str(error))
-    is_blunt = not strict and type(error) in (ValueError, TypeError) and innermost.is_relative_to(OURS)
+    is_plain = type(error) in (ValueError, TypeError, UnicodeEncodeError) or isinstance(error, OSError)
+    is_blunt = not strict and is_plain and "site-packages" not in innermost.parts and ".pyx" not in innermost.suffix
     return Outcome(
         "blunt" if is_blunt else "failed",
         type(error).__name__,
