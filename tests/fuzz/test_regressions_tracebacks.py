@@ -1,0 +1,190 @@
+"""Inputs that once ended in an exception of somebody else's library."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz.mutate import npy_file, signed
+from fuzz.odd import features, graph, labels
+from fuzz.workers import isolated
+from scipy import sparse
+
+from sgclearn import Graph, SGCClassifier, SGCTransformer, load_model, propagate, read_edges, read_features, save_model
+from sgclearn.persist.container import read_container
+
+HEADERS = {
+    "open-bracket": "{'descr': '<f8', 'fortran_order': False, 'shape': (3,",
+    "open-quote": "{'descr': '''<f8, 'fortran_order': False, 'shape': (3,)}",
+    "deep": "(" * 4000,
+    "indented": "  {'descr': '<f8'\n   'x'",
+    "empty": "",
+    "not-a-dictionary": "[1, 2]",
+    "null": "\0",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("read", [read_features, read_edges, Graph.load_npz])
+def test_array_header_that_cannot_be_parsed_is_an_input_error(read: Callable[[Path], Any], header: str) -> None:
+    def call(folder: Path) -> Any:
+        path = folder / "a.npz"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in ("X", "edges", "sgclearn_graph"):
+                archive.writestr(f"{name}.npy", npy_file(HEADERS[header], b"\0" * 24))
+        return read(path)
+
+    outcome = isolated(call, strict=True)
+    assert outcome.status == "refused", outcome
+
+
+@pytest.mark.parametrize("at", [0, 30, 60, 100, -40, -12, -6, -2])
+@pytest.mark.parametrize("matrix", [True, False])
+def test_damaged_archive_is_an_input_error(matrix: bool, at: int) -> None:
+    def call(folder: Path) -> Any:
+        path = folder / "a.npz"
+        if matrix:
+            sparse.save_npz(path, graph().to_scipy())
+        else:
+            np.savez(path, X=features())
+        content = bytearray(path.read_bytes())
+        content[at] ^= 0x5A
+        path.write_bytes(content)
+        return read_features(path)
+
+    assert not isolated(call, strict=True).failed
+
+
+@pytest.mark.parametrize("depth", [100, 990, 5000, 100_000])
+@pytest.mark.parametrize("place", ["outside", "parameters", "feature_encoding"])
+def test_deep_json_in_a_model_is_a_model_file_error(place: str, depth: int) -> None:
+    def call(folder: Path) -> Any:
+        from safetensors.numpy import load, save
+
+        path = folder / "model.safetensors"
+        save_model(SGCClassifier().fit(features(), labels(), graph=graph()), path)
+        if place == "outside":
+            text = "[" * depth + "]" * depth
+            path.write_bytes(save(load(path.read_bytes()), metadata={"sgclearn-model": text}))
+            return load_model(path)
+        header, tensors = read_container(path)
+        nested: Any = []
+        for _ in range(min(depth, 900)):  # what json itself can write
+            nested = {"pairs": [[1, nested]]} if place == "parameters" else [nested]
+        header[place] = {**header["parameters"], "class_weight": nested} if place == "parameters" else {"columns": nested}
+        try:
+            path.write_bytes(signed(header, tensors))
+        except RecursionError:
+            pytest.skip("cannot be written")
+        return load_model(path)
+
+    outcome = isolated(call, strict=True)
+    assert not outcome.failed, outcome
+
+
+@pytest.mark.parametrize("size", [1e50, 1e100, 1e140])
+@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.0}, {"scale": "standard"}, {"weight_decay": 1e300}])
+def test_fit_to_huge_features_is_finite_or_refused(options: dict[str, Any], size: float) -> None:
+    outcome = isolated(
+        lambda _: SGCClassifier(**options).fit(features() * size, labels(), graph=graph()), strict=True
+    )
+    assert not outcome.failed, outcome
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax", "maxabs"])
+@pytest.mark.parametrize("sparse_features", [True, False])
+def test_torch_engine_fits_a_scaled_implicit_plan(scale: str, sparse_features: bool) -> None:
+    pytest.importorskip("torch")
+    X = sparse.csr_array(features()) if sparse_features else features()
+    options: dict[str, Any] = {"scale": scale, "plan": "implicit"}
+    outcome = isolated(
+        lambda _: SGCClassifier(engine="torch", **options).fit(X, labels(), graph=graph()), strict=True
+    )
+    assert not outcome.failed, outcome
+
+
+ODD_TYPES = ("f2", "g", "c8", "c16", "M8[s]", "m8[s]", "U5", "S5", "V8", "O", "?", "u1", ">f8", ">i4")
+
+
+@pytest.mark.parametrize("dtype", ODD_TYPES)
+@pytest.mark.parametrize("call", ["propagate", "fit", "predict", "transform", "from_scipy"])
+def test_features_of_an_odd_type_are_used_or_refused(call: str, dtype: str) -> None:
+    X = features().astype(dtype)
+    square = graph().to_scipy().toarray().astype(dtype)
+    fitted = SGCClassifier().fit(features(), labels(), graph=graph())
+    calls: dict[str, Callable[[Path], Any]] = {
+        "propagate": lambda _: propagate(X, graph()),
+        "fit": lambda _: SGCClassifier().fit(X, labels(), graph=graph()),
+        "predict": lambda _: fitted.decision_function(X, graph=graph()),
+        "transform": lambda _: SGCTransformer(graph()).fit_transform(X),
+        "from_scipy": lambda _: Graph.from_scipy(square),
+    }
+    outcome = isolated(calls[call])
+    assert outcome.status in ("returned", "refused"), outcome
+
+
+@pytest.mark.parametrize("dtype", ODD_TYPES)
+@pytest.mark.parametrize("call", ["propagate", "fit", "from_scipy"])
+def test_sparse_matrix_of_an_odd_type_is_used_or_refused(call: str, dtype: str) -> None:
+    matrix = graph().to_scipy()
+    held = sparse.csr_array(matrix)
+    held.data = matrix.data.astype(dtype)
+    calls: dict[str, Callable[[Path], Any]] = {
+        "propagate": lambda _: propagate(held, graph()),
+        "fit": lambda _: SGCClassifier().fit(held, labels(), graph=graph()),
+        "from_scipy": lambda _: Graph.from_scipy(held),
+    }
+    outcome = isolated(calls[call])
+    assert outcome.status in ("returned", "refused"), outcome
+
+
+@pytest.mark.parametrize("n_threads", [2**31 - 1, 2**31, 2**32, 2**63, 10**400, -(2**31)])
+@pytest.mark.parametrize("call", ["propagate", "fit"])
+def test_number_of_threads_out_of_range_is_refused_or_bounded(call: str, n_threads: int) -> None:
+    calls: dict[str, Callable[[Path], Any]] = {
+        "propagate": lambda _: propagate(features(), graph(), n_threads=n_threads),
+        "fit": lambda _: SGCClassifier(n_threads=n_threads).fit(features(), labels(), graph=graph()),
+    }
+    outcome = isolated(calls[call], strict=True)
+    assert not outcome.failed, outcome
+
+
+@pytest.mark.parametrize("name", ["weight_decay", "tol", "gamma", "learning_rate", "max_iter", "batch_size", "random_state"])
+@pytest.mark.parametrize("value", [10**400, -(10**400), 2**64])
+def test_setting_that_no_float_can_hold_is_refused(name: str, value: int) -> None:
+    options: dict[str, Any] = {name: value, "solver": "sgd" if name in ("learning_rate", "batch_size") else "lbfgs"}
+    outcome = isolated(lambda _: SGCClassifier(**options).fit(features(), labels(), graph=graph()), strict=True)
+    assert not outcome.failed, outcome
+
+
+@pytest.mark.parametrize("y", [
+    [("a", 1), ("b", 2), ("a", 1), ("b", 2), ("a", 1), ("b", 2)],
+    [("a",), ("b",), ("a",), ("b",), None, ("b",)],
+    [[1], [1, 2], [1], [1, 2], [1], [1]],
+    [{1}, {2}, {1}, {2}, {1}, {2}],
+    [b"a", b"b", b"a", b"b", b"a", b"b"],
+    [1, "a", 1, "a", 1, "a"],
+    [object(), object(), 1, 2, 3, 4],
+])  # fmt: skip
+def test_labels_that_are_no_classes_are_refused(y: list[Any]) -> None:
+    for given in (y, _objects(y)):
+        outcome = isolated(lambda _, given=given: SGCClassifier().fit(features(), given, graph=graph()))  # type: ignore[misc]
+        assert outcome.status in ("returned", "refused"), outcome
+
+
+def _objects(values: list[Any]) -> Any:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def test_run_settings_that_are_deep_are_an_input_error(tmp_path: Path) -> None:
+    from sgclearn.cli.app import run
+
+    (tmp_path / "run.json").write_text(json.dumps({"format": "sgclearn-run"})[:-1] + ', "version": ' + "[" * 100_000)
+    assert run(["evaluate", "--run", str(tmp_path)]) == 2
