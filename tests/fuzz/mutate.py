@@ -43,7 +43,9 @@ def mutate_bundle(rng: random.Random, bundle: Bundle, others: Sequence[Bundle]) 
         if len(bundle) > 1 and "/" in name and rng.random() < 0.02:
             changed.pop(name, None)
             continue
-        same_kind = [held for other in others for path, held in other.items() if _suffix(path) == _suffix(name)]
+        same_kind = [
+            held for other in others for path, held in other.items() if _suffix(path) == _suffix(name)
+        ]
         changed[name] = mutate(rng, name, changed.get(name, b""), same_kind or [b""])
     if not changed:
         changed = {name: b""}
@@ -55,7 +57,9 @@ def mutate(rng: random.Random, name: str, data: bytes, others: Sequence[bytes]) 
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
         try:
             data = _mutator(rng, name)(rng, data, others)[:MOST]
-        except Exception:  # an earlier change made it a file of no kind, which any parser may refuse in its own way
+        except (
+            Exception
+        ):  # an earlier change made it a file of no kind, which any parser may refuse in its own way
             data = mutate_bytes(rng, data, others)[:MOST]
     return data
 
@@ -210,7 +214,10 @@ def mutate_zip(rng: random.Random, data: bytes, others: Sequence[bytes]) -> byte
         case 1:
             members.append(members[at])
         case 2:
-            members[at] = (f"{rng.choice(_NAMES)}{rng.choice(('.npy', '.npy', '', '.NPY', '/'))}", members[at][1])
+            members[at] = (
+                f"{rng.choice(_NAMES)}{rng.choice(('.npy', '.npy', '', '.NPY', '/'))}",
+                members[at][1],
+            )
         case 3:
             other = rng.randrange(len(members))
             members[at], members[other] = (
@@ -273,7 +280,17 @@ def _header_changed(rng: random.Random, content: bytes) -> bytes:
         fields.pop(rng.choice(sorted(fields)))
     text = "{" + ", ".join(f"'{key}': {value}" for key, value in fields.items()) + "}"
     if rng.random() < 0.2:
-        text = rng.choice((text[:-1], text + ")", "(" * 50 + text, text + "\n1", text.replace("'", '"""'), "\x0c" + text, "1L"))
+        text = rng.choice(
+            (
+                text[:-1],
+                text + ")",
+                "(" * 50 + text,
+                text + "\n1",
+                text.replace("'", '"""'),
+                "\x0c" + text,
+                "1L",
+            )
+        )
     if rng.random() < 0.3:
         body = b""
     return npy_file(text, body, rng.choice(((1, 0), (1, 0), (1, 0), (2, 0), (3, 0), (9, 9))))
@@ -325,7 +342,26 @@ def _resized(rng: random.Random, array: Any) -> Any:
 
 
 def _retyped(rng: random.Random, content: bytes) -> bytes:
-    types = ("f2", "f4", "f8", "g", "c16", "i1", "u1", "i2", "u4", "u8", "i8", ">i8", "?", "U3", "S3", "M8[s]", "m8[s]", "V8")
+    types = (
+        "f2",
+        "f4",
+        "f8",
+        "g",
+        "c16",
+        "i1",
+        "u1",
+        "i2",
+        "u4",
+        "u8",
+        "i8",
+        ">i8",
+        "?",
+        "U3",
+        "S3",
+        "M8[s]",
+        "m8[s]",
+        "V8",
+    )
     with np.errstate(all="ignore"):
         return _npy(_array_of(content).astype(rng.choice(types)))
 
@@ -352,7 +388,11 @@ def mutate_safetensors(rng: random.Random, data: bytes, others: Sequence[bytes])
     outer = json.loads(data[8 : 8 + size])
     if rng.random() < 0.2:
         text = json.dumps(change_json(rng, outer)).encode()
-        return struct.pack("<Q", len(text) if rng.random() < 0.8 else rng.choice(INTEGERS) % 2**64) + text + data[8 + size :]
+        return (
+            struct.pack("<Q", len(text) if rng.random() < 0.8 else rng.choice(INTEGERS) % 2**64)
+            + text
+            + data[8 + size :]
+        )
     (key,) = outer["__metadata__"]
     header = json.loads(outer["__metadata__"][key])
     header.pop("sha256", None)
@@ -408,7 +448,9 @@ def change_json(rng: random.Random, document: Any) -> Any:
             held[key] = [held[key]] * rng.choice((1, 2, 50))
         case 2:
             other, place = rng.choice(places)
-            held[key] = json.loads(json.dumps(other[place])) if place in other or isinstance(other, list) else None
+            held[key] = (
+                json.loads(json.dumps(other[place])) if place in other or isinstance(other, list) else None
+            )
         case 3 if isinstance(held, dict):
             held[rng.choice((*TEXTS[:40], "x"))] = held.pop(key)
         case _:
@@ -442,7 +484,20 @@ def mutate_json(rng: random.Random, data: bytes, others: Sequence[bytes]) -> byt
 
 
 def _odd_json_text(rng: random.Random) -> str:
-    return rng.choice(("[" * 100_000, '{"a":' * 5000, "9" * 5000, "1e999", "NaN", "\\ud800", "//x", "\x00", "-", '"' + "\\u0000" * 9 + '"'))
+    return rng.choice(
+        (
+            "[" * 100_000,
+            '{"a":' * 5000,
+            "9" * 5000,
+            "1e999",
+            "NaN",
+            "\\ud800",
+            "//x",
+            "\x00",
+            "-",
+            '"' + "\\u0000" * 9 + '"',
+        )
+    )
 
 
 def mutate_json_lines(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
@@ -491,7 +546,9 @@ def _odd_parquet(rng: random.Random, data: bytes) -> bytes:
     )  # fmt: skip
     names = list(table.column_names)
     if rng.random() < 0.2:
-        names = [rng.choice((*names, "", "source", "id", "x")) for _ in range(rng.choice((0, 1, 2, 4, len(names))))]
+        names = [
+            rng.choice((*names, "", "source", "id", "x")) for _ in range(rng.choice((0, 1, 2, 4, len(names))))
+        ]
     keep = len(names) == len(table.column_names) and rng.random() < 0.7 and n == table.num_rows
     columns = [
         table.column(at) if keep and rng.random() < 0.6 else rng.choice(kinds)() for at in range(len(names))
@@ -519,14 +576,18 @@ def mutate_xml(rng: random.Random, data: bytes, others: Sequence[bytes]) -> byte
         case 2:
             tokens[at], tokens[other] = tokens[other], tokens[at]
         case 3:
-            tokens[at] = re.sub(r'"[^"]*"', lambda _: f'"{rng.choice(TEXTS)}"', tokens[at], count=rng.choice((1, 2)))
+            tokens[at] = re.sub(
+                r'"[^"]*"', lambda _: f'"{rng.choice(TEXTS)}"', tokens[at], count=rng.choice((1, 2))
+            )
         case 4:
             tokens.insert(at, rng.choice(TEXTS))
         case 5:
             depth = rng.choice((5, 500, 20_000))
             tokens.insert(at, "<a>" * depth + "</a>" * rng.choice((0, depth)))
         case 6:
-            extra = rng.choice((' id="n1"', ' directed="true"', ' weight="x"', f' a="{"b" * 100_000}"', " xmlns:q='u'"))
+            extra = rng.choice(
+                (' id="n1"', ' directed="true"', ' weight="x"', f' a="{"b" * 100_000}"', " xmlns:q='u'")
+            )
             tokens[at] = re.sub(r"(/?>)$", lambda end: extra + end.group(), tokens[at])
         case 7:
             tokens.insert(
@@ -540,7 +601,12 @@ def mutate_xml(rng: random.Random, data: bytes, others: Sequence[bytes]) -> byte
             )  # fmt: skip
         case _:
             if tokens[at].startswith("<"):
-                tokens[at] = re.sub(r"\w+", rng.choice(("node", "edge", "key", "data", "graph", "x:node", "default")), tokens[at], count=1)
+                tokens[at] = re.sub(
+                    r"\w+",
+                    rng.choice(("node", "edge", "key", "data", "graph", "x:node", "default")),
+                    tokens[at],
+                    count=1,
+                )
             else:
                 tokens[at] = rng.choice(TEXTS)
     text = "".join(tokens)
@@ -580,11 +646,15 @@ def mutate_table(rng: random.Random, data: bytes, others: Sequence[bytes]) -> by
             mark = rng.choice(("\t", ";", "|", ",", " ", "  ", "\x01", "é", ":", ", "))
         case _:
             whole = mark.join(row)
-            row[:] = [whole.upper(), whole.strip(), whole * 200, "#" + whole, "\ufeff" + whole][rng.randrange(5)].split(mark)
+            row[:] = [whole.upper(), whole.strip(), whole * 200, "#" + whole, "\ufeff" + whole][
+                rng.randrange(5)
+            ].split(mark)
     text = rng.choice(("\n", "\n", "\n", "\n", "\r\n", "\r", "\n\n")).join(mark.join(line) for line in rows)
     if rng.random() < 0.08:
         return text.encode(rng.choice(ENCODINGS), "replace")
-    return text.encode("utf-8", "surrogateescape" if "\udc80" <= max(text, default="") <= "\udcff" else "replace")
+    return text.encode(
+        "utf-8", "surrogateescape" if "\udc80" <= max(text, default="") <= "\udcff" else "replace"
+    )
 
 
 # ---- pickles ---------------------------------------------------------------------------------------------

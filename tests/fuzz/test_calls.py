@@ -114,7 +114,8 @@ def _sound(matrix: Any) -> bool:
         if matrix.format == "coo":
             row, col = matrix.coords
             return len(row) == len(col) == len(matrix.data) and all(
-                0 <= i < n_rows and 0 <= j < n_columns for i, j in zip(row.tolist(), col.tolist(), strict=True)
+                0 <= i < n_rows and 0 <= j < n_columns
+                for i, j in zip(row.tolist(), col.tolist(), strict=True)
             )
     except Exception:
         return False
@@ -147,7 +148,9 @@ def matrix_worker() -> Iterator[Worker]:
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("entry", TAKES_X)
-def test_malformed_matrix_is_refused_and_a_whole_one_counts(entry: str, kind: str, matrix_worker: Worker) -> None:
+def test_malformed_matrix_is_refused_and_a_whole_one_counts(
+    entry: str, kind: str, matrix_worker: Worker
+) -> None:
     @settings(max_examples=8, database=None)
     @given(seed=st.integers(0, 2**32))
     def check(seed: int) -> None:
@@ -164,7 +167,10 @@ def _layouts(dense: Any) -> dict[str, Any]:
     frozen = dense.copy()
     frozen.flags.writeable = False
     doubled = sparse.coo_array(
-        (np.concatenate([csr.tocoo().data / 2] * 2), tuple(np.concatenate([part] * 2) for part in csr.tocoo().coords)),
+        (
+            np.concatenate([csr.tocoo().data / 2] * 2),
+            tuple(np.concatenate([part] * 2) for part in csr.tocoo().coords),
+        ),
         shape=dense.shape,
     )
     return {

@@ -65,8 +65,12 @@ def test_campaign_is_the_same_for_the_same_seed() -> None:
 # What the readers of text see most: anything at all.
 @settings(max_examples=60, database=None)
 @given(
-    name=st.sampled_from(["edges.csv", "features.csv", "labels.tsv", "docs.jsonl", "features.svm", "edges.graphml"]),
-    content=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))),
+    name=st.sampled_from(
+        ["edges.csv", "features.csv", "labels.tsv", "docs.jsonl", "features.svm", "edges.graphml"]
+    ),
+    content=st.one_of(
+        st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))
+    ),
 )
 def test_reader_reads_any_bytes_or_refuses_them(plain_worker: Worker, name: str, content: bytes) -> None:
     targets = {"edges": "edges-text", "features": "features-text", "labels": "labels", "docs": "documents"}

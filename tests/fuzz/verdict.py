@@ -90,7 +90,9 @@ def judge(error: BaseException, *, strict: bool) -> Outcome:
     if not strict and isinstance(error, ValueError | TypeError) and _is_validation(innermost, mine):
         return Outcome("refused", type(error).__name__, message=str(error))
     is_plain = type(error) in (ValueError, TypeError, UnicodeEncodeError) or isinstance(error, OSError)
-    is_blunt = not strict and is_plain and "site-packages" not in innermost.parts and ".pyx" not in innermost.suffix
+    is_blunt = (
+        not strict and is_plain and "site-packages" not in innermost.parts and ".pyx" not in innermost.suffix
+    )
     return Outcome(
         "blunt" if is_blunt else "failed",
         type(error).__name__,

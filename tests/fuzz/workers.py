@@ -156,7 +156,9 @@ class Worker:
         else:
             kind = f"exit {os.waitstatus_to_exitcode(status)}"
         trace = tuple(line.strip() for line in text.splitlines() if line.strip())[-60:]
-        sanitizer = next((line for line in trace if "ERROR: AddressSanitizer" in line or "runtime error:" in line), "")
+        sanitizer = next(
+            (line for line in trace if "ERROR: AddressSanitizer" in line or "runtime error:" in line), ""
+        )
         return Outcome(
             "failed",
             kind,
@@ -218,7 +220,9 @@ class Worker:
         # A small file may take so much and no more; a larger one in proportion.
         allowed = MEGABYTES * max(1.0, (size or 0) / SMALL_FILE)
         if not outcome.failed and size is not None and megabytes > allowed:
-            text = f"{megabytes:.0f} MB for a file of {size} bytes ({outcome.status}: {outcome.message[:150]})"
+            text = (
+                f"{megabytes:.0f} MB for a file of {size} bytes ({outcome.status}: {outcome.message[:150]})"
+            )
             return Outcome("failed", "memory", "", text, **more)
         return Outcome(**{**vars(outcome), **more})
 

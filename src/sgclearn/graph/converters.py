@@ -16,6 +16,7 @@ from sgclearn.graph.encode import encode_ids, find_endpoints
 from sgclearn.graph.ids import Ids, NodeIds, as_ids
 from sgclearn.tables.messages import counted
 from sgclearn.validation.arrays import plain_array, real_array
+from sgclearn.validation.parameters import shown
 from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
@@ -96,6 +97,11 @@ class Converters:
                 )
         elif left.dtype != object and right.dtype != object:
             ids = _row_numbers(left, right, n_nodes)
+        elif (beyond := next(filter(None, map(_beyond_int64, (left, right))), None)) is not None:
+            raise InputError(
+                f"integer endpoints are row numbers from 0: got {shown(beyond)}; if they are ids, name the nodes with "
+                "nodes=."
+            )
         elif n_nodes is not None:
             raise InputError(
                 "n_nodes goes with row numbers, and the edges have other ids: use nodes= instead."
@@ -354,6 +360,15 @@ def _row_numbers(left: NDArray[np.int64], right: NDArray[np.int64], n_nodes: Any
             f"n_nodes={high + 1}."
         )
     return NodeIds(high + 1)
+
+
+def _beyond_int64(ids: Ids) -> int | None:
+    """An integer that no int64 holds; `as_ids` leaves those as they are."""
+    if ids.dtype != object:
+        return None
+    return next(
+        (item for item in ids.tolist() if isinstance(item, int) and not -(2**63) <= item < 2**63), None
+    )
 
 
 def _tensor(value: Any) -> NDArray[Any]:

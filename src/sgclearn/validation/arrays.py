@@ -68,4 +68,7 @@ def real_array(values: Any, name: str) -> NDArray[Any]:
         raise InputTypeError(
             f"{name} must be real numbers: got an array of {array.dtype}; convert it to float64."
         )
-    return array
+    if array.dtype.kind == "f" and (array.dtype.itemsize not in (4, 8) or not array.dtype.isnative):
+        with np.errstate(over="ignore"):  # what is too large becomes infinity, which its use refuses
+            return array.astype(np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))

@@ -33,7 +33,7 @@ def as_matrix(X: Any, name: str = "X") -> Any:
         raise InputTypeError(
             f"{name} must hold numbers: got dtype {matrix.dtype}; read_features turns columns of text into numbers."
         )
-    if matrix.dtype == np.float64 or matrix.dtype == np.float32:
+    if matrix.dtype in (np.float64, np.float32):  # in the byte order of the machine
         return matrix
     with np.errstate(over="ignore"):  # a longdouble that is too large becomes infinity, which is then refused
         return matrix.astype(np.float64)

@@ -6,6 +6,7 @@ follow what they are given: a wrong index is a crash, or an answer made of whate
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def check_sparse(matrix: Any, name: str) -> Any:
     """
     if matrix.ndim != 2:
         raise InputError(f"{name} must have two dimensions: got a sparse array of shape {matrix.shape}.")
+    matrix = _with_plain_values(matrix, name)
     if matrix.format in ("csr", "csc", "bsr"):
         return _compressed(matrix, name)
     if matrix.format == "coo":
@@ -75,6 +77,25 @@ def as_csr(matrix: Any, name: str) -> Any:
         rows = rows.copy() if checked.format == "csr" else rows  # the caller's arrays stay as they are
         rows.sum_duplicates()
     return rows
+
+
+def _with_plain_values(matrix: Any, name: str) -> Any:
+    """Values of a type that scipy's compiled routines know: not half, not extended precision, not foreign bytes."""
+    held = getattr(matrix, "dtype", None)
+    if not isinstance(held, np.dtype) or held.kind not in "biuf":
+        raise InputTypeError(
+            f"{name} must hold real numbers: got a sparse matrix of {held}; convert it to float64."
+        )
+    if held.isnative and (held.kind != "f" or held.itemsize in (4, 8)):
+        return matrix
+    plain = copy(matrix)  # the arrays are shared, and those that are replaced stay the caller's
+    with np.errstate(over="ignore"):
+        if matrix.format in ("lil", "dok"):
+            return sparse.coo_array(_from_objects(matrix, name), dtype=np.float64)
+        plain.data = np.asarray(matrix.data).astype(
+            np.float64 if held.kind == "f" else held.newbyteorder("=")
+        )
+    return plain
 
 
 def _compressed(matrix: Any, name: str) -> Any:
