@@ -20,13 +20,14 @@ from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.features import Features
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.design import ExplicitDesign, build_designs
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import is_everyone
 from sgclearn.propagation.planner import make_plan
-from sgclearn.propagation.propagate import check_graph, check_nodes, check_rows, propagate_product
+from sgclearn.propagation.propagate import check_nodes, check_rows, propagate_product
 from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.matrices import check_not_tiny, refuse_unusable
 from sgclearn.validation.parameters import check_parameter
@@ -106,14 +107,19 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         X = refuse_unusable(X)
         features = self._unconverted(X, row_norm, reset)
         if features is None:
-            X = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                accept_large_sparse=True,
-                reset=reset,
-            )
+            try:
+                X = validate_data(
+                    self,
+                    X,
+                    accept_sparse="csr",
+                    dtype=[np.float64, np.float32],
+                    accept_large_sparse=True,
+                    reset=reset,
+                )
+            except OverflowError:
+                raise InputError(
+                    "X must hold numbers that a float can hold: got a larger integer; scale it."
+                ) from None
             features = NodeFeatures(X, row_norm=row_norm)
         if reset:
             check_not_tiny(features.largest if features.row_scale is None else 1.0)

@@ -25,8 +25,8 @@ def as_labels(y: Any) -> NDArray[Any]:
         for label in array.ravel():
             if isinstance(label, tuple | list | set | dict | bytes | np.ndarray):
                 raise InputTypeError(
-                    f"every label must be one number or text: got {shown(label)}; turn labels into texts, and for several "
-                    "labels a node use SGCMultilabelClassifier."
+                    f"every label must be one number or text: got {shown(label)}; turn labels into texts, and for "
+                    "several labels a node use SGCMultilabelClassifier."
                 )
     if array.dtype.kind == "f" and np.isinf(array).any():
         raise InputError(
@@ -37,6 +37,10 @@ def as_labels(y: Any) -> NDArray[Any]:
 
 def labelled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     """Which nodes have a label: not `unlabeled`, and never None, NaN or, among texts, the empty text."""
+    if unlabeled is not None and (np.ndim(unlabeled) or isinstance(unlabeled, list | dict | set | bytes)):
+        raise InputTypeError(
+            f"unlabeled must be one number, text or None: got {shown(unlabeled)}; name the mark."
+        )
     if y.dtype.kind == "O":
         return np.array([not _is_missing(value, unlabeled) for value in y.ravel()], dtype=bool)
     known = np.ones(len(y), dtype=bool)

@@ -18,6 +18,7 @@ from sgclearn.datasets.reddit import read_reddit
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY, DatasetInfo
 from sgclearn.datasets.splits import Split, redraw_training, split_per_class
 from sgclearn.errors import DataFileError, InputError
+from sgclearn.validation.parameters import Choice
 from sgclearn.validation.reading import reading, regular_file
 
 DEFAULT_SEED = 2019
@@ -108,9 +109,7 @@ def list_datasets(data_dir: Folder | None = None) -> tuple[DatasetInfo, ...]:
 
 def known_dataset(name: str) -> DatasetInfo:
     """Entry of the registry; an error that lists the names if there is none."""
-    if name not in REGISTRY:
-        raise InputError(f"name must be one of {', '.join(REGISTRY)}: got {name!r}.")
-    return REGISTRY[name]
+    return REGISTRY[Choice(values=tuple(REGISTRY)).check("name", name)]
 
 
 def _split_kind(info: DatasetInfo, split: str | None, options: dict[str, int | None]) -> str:

@@ -15,10 +15,12 @@ from sgclearn.features.alignment import index_ids
 from sgclearn.features.columns import Impute, too_large
 from sgclearn.features.encoding import Encoding, Matrix
 from sgclearn.features.frames import split_ids
+from sgclearn.graph.checks import check_graph
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import counted
 from sgclearn.validation.arrays import plain_array
 from sgclearn.validation.matrices import LARGEST, as_matrix
+from sgclearn.validation.parameters import check_type, shown
 from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ class Features:
     def __post_init__(self) -> None:
         matrix = _as_matrix(self.matrix)
         n_rows, n_columns = matrix.shape
-        names = tuple(self.names)
+        names = as_names(self.names)
         if names and len(names) != n_columns:
             raise InputError(
                 f"names must name each of the {counted(n_columns, 'feature column')}: got "
@@ -129,7 +131,7 @@ class Features:
         array([[1., 0.],
                [0., 1.]])
         """
-        return cls(X, ids, tuple(names or ()))  # type: ignore[arg-type]
+        return cls(X, ids, () if names is None else as_names(names))  # type: ignore[arg-type]
 
     @classmethod
     def from_frame(
@@ -178,6 +180,8 @@ class Features:
         >>> Features.from_frame(new, encoding=features.encoding).matrix
         array([[50.,  0.,  1.]])
         """
+        if encoding is not None:
+            check_type(encoding, Encoding, "encoding", "give the encoding of other Features")
         if encoding is not None and impute is not None:
             raise InputError(
                 f"impute must be left out when an encoding is given, which has its own "
@@ -208,6 +212,7 @@ class Features:
         InputError
             If a node has no features, or, without ids, if the number of rows is not the number of nodes.
         """
+        check_graph(graph)
         if self._index is None:
             if self.matrix.shape[0] != graph.n_nodes:
                 raise InputError(
@@ -228,6 +233,13 @@ class Features:
         if rows.size == len(self._index) and np.array_equal(rows, np.arange(rows.size)):
             return self.matrix
         return self.matrix[rows]
+
+
+def as_names(names: Iterable[Any]) -> tuple[str, ...]:
+    """Names of columns: texts, or what can be spelled as one."""
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise InputTypeError(f"names must be a list of texts: got {shown(names)}; give one a column.")
+    return tuple(name if isinstance(name, str) else str(name) for name in names)
 
 
 def _as_matrix(X: Any) -> Matrix:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
+from sgclearn.validation.arrays import real_array
 from sgclearn.validation.matrices import as_matrix, check_values
-from sgclearn.validation.parameters import MOST_HOPS, Number, Whole, shown
+from sgclearn.validation.parameters import MOST_HOPS, Number, Whole, check_type, shown
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
@@ -48,7 +49,7 @@ class PolynomialFilter:
             Eigenvalues of `I - S`; for ``sym`` and ``rw`` they lie between 0 (neighbours agree, up to their degree)
         and 2, for ``cheby`` between -1 and 1.
         """
-        shifted = 1.0 - np.asarray(frequency, dtype=np.float64)
+        shifted = 1.0 - real_array(frequency, "frequency").astype(np.float64)
         return np.asarray(np.polynomial.polynomial.polyval(shifted, self.coefficients))
 
     def apply(self, X: Any, operator: Operator) -> Array:
@@ -56,7 +57,15 @@ class PolynomialFilter:
 
         `propagate(X, graph, filter=...)` does the same by the cheapest plan.
         """
+        if not hasattr(operator, "matrix"):
+            raise InputTypeError(
+                f"operator must be an Operator: got {type(operator).__name__}; make one with Operator(graph)."
+            )
         X = as_matrix(X)
+        if X.shape[0] != operator.n_nodes:
+            raise InputError(
+                f"X must have one row a node: got shape {X.shape} for {operator.n_nodes:,} nodes."
+            )
         check_values(X.data if sparse.issparse(X) else X)
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         S = operator.matrix()
@@ -183,7 +192,7 @@ class CustomFilter(PolynomialFilter):
 
 def coefficients_of(wanted: int | PolynomialFilter) -> Array:
     """Coefficients of a filter; a whole number k is the power `S^k`."""
-    return (wanted if isinstance(wanted, PolynomialFilter) else PowerFilter(int(wanted))).coefficients
+    return (wanted if isinstance(wanted, PolynomialFilter) else PowerFilter(wanted)).coefficients
 
 
 def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
@@ -191,8 +200,9 @@ def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
     kinds = {
         kind.__name__: kind for kind in (PowerFilter, S2GCFilter, PageRankFilter, HeatFilter, CustomFilter)
     }
+    check_type(state, dict, "a filter", "give what to_dict gave")
     parameters = {key: value for key, value in state.items() if key != "filter"}
-    if state.get("filter") not in kinds:
+    if not isinstance(state.get("filter"), str) or state["filter"] not in kinds:
         raise InputError(f"filter must be one of {', '.join(kinds)}: got {state.get('filter')!r}.")
     try:
         return kinds[state["filter"]](**parameters)

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, InputTypeError
 from sgclearn.tables.messages import RowError, counted
 from sgclearn.validation.arrays import real_array
 from sgclearn.validation.parameters import check_parameter
@@ -254,8 +254,13 @@ def check_rows(rows: Rows, directed: bool) -> tuple[Rows, NDArray[np.intp] | Non
 
     Also the nodes with an edge to themselves, where the check comes by them.
     """
-    n_nodes, n_stored = len(rows.indptr) - 1, len(rows.indices)
-    indptr, indices = np.asarray(rows.indptr), np.asarray(rows.indices)
+    indptr, indices = rows.indptr, rows.indices
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+            raise InputTypeError(
+                f"{name} must be a list of integers: got {array.dtype} of shape {array.shape}; use Graph.from_scipy."
+            )
+    n_nodes, n_stored = len(indptr) - 1, len(indices)
     if n_nodes < 0 or indptr[0] != 0 or indptr[-1] != n_stored or (indptr[1:] < indptr[:-1]).any():
         raise InputError(
             f"indptr must rise from 0 to the number of entries, {n_stored:,}; use Graph.from_scipy."

@@ -16,7 +16,7 @@ from sgclearn.graph.encode import encode_ids, find_endpoints
 from sgclearn.graph.ids import Ids, NodeIds, as_ids
 from sgclearn.tables.messages import counted
 from sgclearn.validation.arrays import plain_array, real_array
-from sgclearn.validation.parameters import shown
+from sgclearn.validation.parameters import check_type, shown
 from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
@@ -173,6 +173,8 @@ class Converters:
         """
         if not (hasattr(G, "edges") and hasattr(G, "nodes") and hasattr(G, "is_directed")):
             raise InputTypeError(f"G must be a networkx graph: got {type(G).__name__}.")
+        if weight is not None:
+            check_type(weight, str, "weight", "name an edge attribute, or leave it out")
         edges = list(G.edges(data=weight, default=1)) if weight else list(G.edges())
         left, right = (
             as_ids([edge[0] for edge in edges], "edges"),

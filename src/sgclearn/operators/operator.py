@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sgclearn.errors import InputError, SgclearnWarning
-from sgclearn.validation.parameters import check_parameter, shown
-
-if TYPE_CHECKING:
-    from sgclearn.graph import Graph
+from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph, positions_of
+from sgclearn.validation.parameters import check_dtype, check_parameter, shown
 
 
 class Operator:
@@ -60,6 +59,7 @@ class Operator:
     """
 
     def __init__(self, graph: Graph, normalization: str = "sym", gamma: float | None = None) -> None:
+        check_graph(graph)
         self.graph = graph
         self.normalization, self.gamma = check_operator_choice(normalization, gamma)
         degrees = graph.degrees()
@@ -98,6 +98,7 @@ class Operator:
 
         Degrees are those of the whole graph, so that a neighbourhood gives what the whole would give.
         """
+        nodes = positions_of(nodes, self.n_nodes)
         everything = len(nodes) == self.n_nodes and np.array_equal(nodes, np.arange(self.n_nodes))
         adjacency = self.graph.to_scipy()
         block = adjacency if everything else adjacency[nodes]
@@ -108,7 +109,7 @@ class Operator:
         if self.gamma != 0:
             loops = (self.diagonal[nodes], (np.arange(len(nodes)), nodes))
             scaled = scaled + sparse.csr_array(loops, shape=block.shape)
-        return scaled.astype(dtype, copy=False)
+        return scaled.astype(check_dtype(dtype), copy=False)
 
 
 def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str, float | None]:

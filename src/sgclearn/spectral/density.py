@@ -14,7 +14,7 @@ from sgclearn.operators import Operator
 from sgclearn.spectral.laplacian import symmetric_matrix
 from sgclearn.validation.arrays import plain_array
 from sgclearn.validation.matrices import as_matrix, check_values
-from sgclearn.validation.parameters import MOST_ITERATIONS, Whole
+from sgclearn.validation.parameters import MOST_ITERATIONS, Whole, check_parameter
 
 Array = NDArray[np.float64]
 
@@ -117,7 +117,9 @@ def spectral_density(
     """
     _check_count("n_vectors", n_vectors, 2)
     matrix, _ = symmetric_matrix(operator)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(operator.n_nodes, n_vectors))
+    signs = np.random.default_rng(check_parameter("seed", seed)).choice(
+        [-1.0, 1.0], size=(operator.n_nodes, n_vectors)
+    )
     return _density(operator, matrix, signs, n_moments, bins, is_random=True)
 
 
@@ -160,7 +162,9 @@ def feature_density(
     X = check_energy(check_features(X, operator.n_nodes))
     is_random = X.shape[1] > n_vectors
     if is_random:
-        X = X @ np.random.default_rng(seed).choice([-1.0, 1.0], size=(X.shape[1], n_vectors))
+        X = X @ np.random.default_rng(check_parameter("seed", seed)).choice(
+            [-1.0, 1.0], size=(X.shape[1], n_vectors)
+        )
     vectors = scale[:, None] * (X.toarray() if sparse.issparse(X) else X)
     return _density(operator, matrix, vectors, n_moments, bins, is_random)
 

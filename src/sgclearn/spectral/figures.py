@@ -18,6 +18,7 @@ from sgclearn.spectral.density import check_energy, check_features, feature_dens
 from sgclearn.spectral.fourier import fourier_transform
 from sgclearn.spectral.spectrum import DEFAULT_MAX_BYTES, exact_spectrum, extreme_eigenvalues
 from sgclearn.spectral.summary import EXACT_NODES, default_filters
+from sgclearn.validation.parameters import MOST_ITERATIONS, Whole, check_parameter
 
 if TYPE_CHECKING:
     from sgclearn.filters import PolynomialFilter
@@ -90,6 +91,7 @@ def plot_filters(
             1.0,
         ),
     )
+    n_hops = [check_parameter("n_hops", K) for K in ([n_hops] if np.ndim(n_hops) == 0 else n_hops)]
     shades = np.linspace(0.25, 1.0, len(n_hops))
     largest = 0.0
     for column, (formula, title, spectrum, top) in enumerate(panels):
@@ -188,6 +190,7 @@ def _responses(axes: Any, filters: Mapping[str, PolynomialFilter], end: float) -
 
 def _shares(operator: Operator, X: Any, bins: int) -> tuple[Any, Any, Any]:
     """Edges of bins, share of the eigenvalues or of the energy in each, and two standard errors."""
+    bins = Whole(low=1, high=MOST_ITERATIONS // 1000).check("bins", bins)
     if operator.n_nodes > EXACT_NODES:
         n_moments = 2 * bins
         found = (

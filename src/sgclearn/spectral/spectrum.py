@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.operators import Operator
-from sgclearn.spectral.laplacian import symmetric_matrix
-from sgclearn.validation.parameters import Choice, Whole
+from sgclearn.spectral.laplacian import check_operator, symmetric_matrix
+from sgclearn.validation.parameters import Choice, Number, Whole
 
 Array = NDArray[np.float64]
 
@@ -84,6 +84,7 @@ def exact_spectrum(operator: Operator, *, max_bytes: float = DEFAULT_MAX_BYTES) 
     """
     from scipy.linalg import eigh
 
+    check_operator(operator)
     check_size(operator.n_nodes, max_bytes)
     matrix, scale = symmetric_matrix(operator)
     negative = (-matrix).toarray(order="F")  # in LAPACK's order it is overwritten by U, not copied
@@ -94,7 +95,7 @@ def exact_spectrum(operator: Operator, *, max_bytes: float = DEFAULT_MAX_BYTES) 
 def check_size(n_nodes: int, max_bytes: float) -> None:
     """Refuse a dense decomposition that needs more than `max_bytes`."""
     needed = 24.0 * n_nodes**2
-    if needed > max_bytes:
+    if needed > Number().check("max_bytes", max_bytes):
         raise MemoryLimitError(
             f"an exact spectrum must fit into max_bytes={_gigabytes(max_bytes)}: got {n_nodes:,} nodes, "
             f"which need {_gigabytes(needed)}; use extreme_eigenvalues and spectral_density, or raise "
@@ -141,6 +142,7 @@ def extreme_eigenvalues(
     >>> extreme_eigenvalues(ring, which="largest").largest.round(12)
     array([2.])
     """
+    check_operator(operator)
     n_nodes = operator.n_nodes
     k = Whole(low=1, high=n_nodes).check("k", k)
     which = Choice(values=("both", "smallest", "largest")).check("which", which)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, InputTypeError
 
 MOST_HOPS = 10_000
 MOST_THREADS = 4_096
@@ -40,6 +40,31 @@ def shown(value: Any, most: int = 80) -> str:
     except Exception:  # an object of somebody else's may do anything
         text = f"an object of type {type(value).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer; numpy counts a timedelta as one, Python a truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def check_type(value: Any, kinds: type | tuple[type, ...], name: str, remedy: str) -> None:
+    """Refuse a value of another type than an argument is for; numbers and texts have rules of their own."""
+    if not isinstance(value, kinds):
+        wanted = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
+        raise InputTypeError(f"{name} must be a {wanted}: got {type(value).__name__}; {remedy}.")
+
+
+def check_dtype(dtype: Any) -> np.dtype[Any]:
+    """Give the type of the numbers of a matrix: bool, float32 or float64."""
+    try:
+        known: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):
+        known = np.dtype(object)
+    if known not in (np.bool_, np.float32, np.float64):
+        raise InputTypeError(
+            f"dtype must be float64, float32 or bool: got {shown(dtype)}; name one of these."
+        )
+    return known
 
 
 @dataclass(frozen=True)
@@ -78,14 +103,17 @@ class Whole(Rule):
 
     def plain(self, value: Any) -> Any:
         """See `Rule`."""
-        if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        if not is_whole(value):
             return None
         return int(value) if self.low <= int(value) <= self.high else None
 
     def expected(self, value: Any) -> str:
         """See `Rule`."""
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        limits = f"from {self.low:,} to {self.high:,}" if whole and value > self.high else f">= {self.low}"
+        limits = (
+            f"from {self.low:,} to {self.high:,}"
+            if is_whole(value) and value > self.high
+            else f">= {self.low}"
+        )
         return f"a whole number {limits}{self.alternative}"
 
 
@@ -171,6 +199,7 @@ RULES: dict[str, Rule] = {
     "tol": Number("the default is 1e-10", open=True),
     "learning_rate": Number("None is the solver's own", open=True, optional=True),
     "batch_size": Whole("leave it out for the default", low=1),
+    "seed": Whole("any such number will do", high=LARGEST_SEED),
     "random_state": Whole(high=LARGEST_SEED, alternative=" or None", optional=True),
     # how it is chosen
     "search": Choice(values=("path", "tpe"), sentence="'path' or 'tpe'"),

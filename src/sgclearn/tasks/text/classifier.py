@@ -202,7 +202,7 @@ class TextSGCClassifier(TextPrediction):
         given = self.weight_decay
         if given is None:
             return list(DEFAULT_DECAYS), True
-        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+        if np.ndim(given) and isinstance(given, Sequence | np.ndarray):
             if len(given) == 0:
                 raise InputError(
                     "weight_decay needs at least one candidate: got an empty list; leave it out."
