@@ -43,7 +43,11 @@ def read_gnn_benchmark(path: Path, class_names: tuple[str, ...] = ()) -> Labelle
             ends.row.astype(np.int64), ends.col.astype(np.int64), n_nodes=adjacency.shape[0]
         )
         y = arrays["labels"].astype(np.int64)
-        if X.shape[0] != len(y) or adjacency.shape != (len(y), len(y)) or y.min() < 0:
+        if (
+            X.shape[0] != len(y)
+            or adjacency.shape != (len(y), len(y))
+            or not 0 <= y.min() <= y.max() < len(y)
+        ):
             raise ValueError(f"{len(y)} labels, features {X.shape} and adjacency {adjacency.shape}")
     except Exception as error:  # a damaged archive can fail in many ways, all of them the file's fault
         raise DataFileError(

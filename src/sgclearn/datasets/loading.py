@@ -18,6 +18,7 @@ from sgclearn.datasets.reddit import read_reddit
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY, DatasetInfo
 from sgclearn.datasets.splits import Split, redraw_training, split_per_class
 from sgclearn.errors import DataFileError, InputError
+from sgclearn.validation.matrices import check_values
 from sgclearn.validation.parameters import Choice
 from sgclearn.validation.reading import reading, regular_file
 
@@ -169,15 +170,21 @@ def read_files(layout: str, paths: Sequence[Path], class_names: tuple[str, ...] 
     for path in paths:
         regular_file(path)
     with reading(paths[0], f"the first of the files of a dataset in the layout {layout}", "get them again"):
-        if layout == "planetoid":
-            return read_planetoid(dict(zip(PLANETOID_PARTS, paths, strict=True)), class_names)
-        if layout == "linqs":
-            return read_linqs(*paths)
-        if layout == "gnn-benchmark":
-            return read_gnn_benchmark(paths[0], class_names)
-        if layout == "reddit":
-            return read_reddit(*paths)
-        return read_npz(*paths)
+        data = _read_layout(layout, paths, class_names)
+        check_values(data.X)
+        return data
+
+
+def _read_layout(layout: str, paths: Sequence[Path], class_names: tuple[str, ...]) -> LabelledGraph:
+    if layout == "planetoid":
+        return read_planetoid(dict(zip(PLANETOID_PARTS, paths, strict=True)), class_names)
+    if layout == "linqs":
+        return read_linqs(*paths)
+    if layout == "gnn-benchmark":
+        return read_gnn_benchmark(paths[0], class_names)
+    if layout == "reddit":
+        return read_reddit(*paths)
+    return read_npz(*paths)
 
 
 def _not_found(info: DatasetInfo, folders: Sequence[Path], data_dir: Folder | None) -> str:

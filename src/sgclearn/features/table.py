@@ -237,7 +237,7 @@ class Features:
 
 def as_names(names: Iterable[Any]) -> tuple[str, ...]:
     """Names of columns: texts, or what can be spelled as one."""
-    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
         raise InputTypeError(f"names must be a list of texts: got {shown(names)}; give one a column.")
     return tuple(name if isinstance(name, str) else str(name) for name in names)
 

@@ -66,7 +66,7 @@ class PolynomialFilter:
             raise InputError(
                 f"X must have one row a node: got shape {X.shape} for {operator.n_nodes:,} nodes."
             )
-        check_values(X.data if sparse.issparse(X) else X)
+        check_values(X)
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         S = operator.matrix()
         H = self.coefficients[-1] * X

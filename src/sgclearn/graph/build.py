@@ -11,17 +11,18 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
 from sgclearn.tables.messages import RowError, counted
 from sgclearn.validation.arrays import real_array
-from sgclearn.validation.parameters import check_parameter
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
+from sgclearn.validation.parameters import MAX_NODES, check_parameter
 
 Duplicates: TypeAlias = Literal["once", "sum", "max", "min", "error"]
 SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
 
 INT32_MAX = 2**31 - 1
-# Above this, source * n_nodes + target no longer fits an int64.
-MAX_NODES = 3_037_000_499
+_NODE_BYTES = 40  # row starts, and the counts they are added up from
+_PLAUSIBLE_NODES = 10_000_000  # below, nobody asks how much memory there is
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,12 @@ def build_rows(
     """
     if n_nodes > MAX_NODES:
         raise InputError(f"a graph must have at most {MAX_NODES:,} nodes: got {n_nodes:,}.")
+    needed = _NODE_BYTES * float(n_nodes)
+    if n_nodes > _PLAUSIBLE_NODES and needed > memory_limit_bytes():
+        raise MemoryLimitError(
+            f"a graph of {n_nodes:,} nodes needs {format_bytes(needed)} for its row starts alone and "
+            f"{format_bytes(memory_limit_bytes())} may be used: number the nodes without gaps, or use more memory."
+        )
     source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
     if weights is not None:
         source, target, weights = _positive(source, target, weights, name)

@@ -375,4 +375,4 @@ def _beyond_int64(ids: Ids) -> int | None:
 
 def _tensor(value: Any) -> NDArray[Any]:
     """A tensor as an array, from any device, without importing its library."""
-    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    return plain_array(value.detach().cpu() if hasattr(value, "detach") else value, "edge_index")

@@ -12,7 +12,7 @@ from sgclearn.errors import InputError, InputTypeError
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import RowError, counted
 from sgclearn.validation.arrays import plain_array
-from sgclearn.validation.parameters import Whole, check_type
+from sgclearn.validation.parameters import MAX_NODES, Whole, check_type
 
 Ids = NDArray[Any]  # int64, or object (strings and other hashables)
 
@@ -52,8 +52,7 @@ class NodeIds:
         self, values: ArrayLike | Iterable[Any] | int, *, once: str = "every node id must be given once"
     ) -> None:
         if isinstance(values, (int, np.integer)):
-            if values < 0:
-                raise InputError(f"the number of nodes must be 0 or more: got {values}.")
+            Whole(high=MAX_NODES).check("the number of nodes", values)
             self._store("range", int(values), None)
             return
         ids = as_ids(values, "nodes")

@@ -151,13 +151,13 @@ def _look_over(X: Any, row_norm: str | None) -> tuple[float, NDArray[Any] | None
     """
     kernel = load_kernel()
     if kernel is None or not sparse.issparse(X):
-        largest = check_values(X.data if sparse.issparse(X) else X)
+        largest = check_values(X)
         return largest, None if row_norm is None else _inverted(X, _norms(X, row_norm), row_norm)
     scan = getattr(kernel, f"scan_rows_f{8 * X.dtype.itemsize}_i{8 * X.indptr.dtype.itemsize}")
     norms = None if row_norm is None else np.empty(X.shape[0])
     largest = scan(X.indptr, X.data, row_norm == "l2", norms)
     if not largest <= LARGEST:  # NaN too: what it is, is looked at more closely
-        largest = check_values(X.data)
+        largest = check_values(X)
     if norms is None or row_norm is None:
         return largest, None
     return largest, _inverted(X, np.sqrt(norms, out=norms) if row_norm == "l2" else norms, row_norm)

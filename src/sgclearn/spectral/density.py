@@ -179,7 +179,7 @@ def check_features(X: Any, n_nodes: int) -> Any:
         raise InputError(
             f"X must have one row a node and one column or more: got shape {X.shape} for {n_nodes:,} nodes."
         )
-    check_values(X.data if sparse.issparse(X) else X)
+    check_values(X)
     return X.astype(np.float64, copy=False)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
 from sgclearn.spectral.density import check_energy, check_features, feature_density, spectral_density
 from sgclearn.spectral.fourier import fourier_transform
@@ -74,6 +75,7 @@ def plot_filters(
     >>> len(figure.axes)
     6
     """
+    check_graph(graph)
     x = check_features(x, graph.n_nodes)
     if x.shape[1] != 1:
         raise InputError(f"x must be one feature: got {x.shape[1]} columns; choose one, as X[:, [2]].")
@@ -167,6 +169,7 @@ def plot_spectrum(
     axes[-1].set_xlabel("frequency (eigenvalue of I - S)")
     _plain_spines(*axes)
     if X is not None:
+        check_graph(graph)
         X = check_energy(check_features(X, graph.n_nodes))
         _steps(axes[1], *_shares(augmented, X, bins), RED, "energy of the features, with self-loops")
         axes[1].set(ylabel="share of energy")

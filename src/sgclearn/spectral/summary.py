@@ -150,7 +150,9 @@ def summarize_spectrum(
         frequencies, energy, mean, error = feature_energy(X, operator, spectrum)
     low = frequencies <= middle + 1e-9
     chosen = default_filters() if filters is None else filters
-    check_type(chosen, dict, "filters", "give a dictionary of name: filter")
+    check_type(chosen, Mapping, "filters", "give a dictionary of name: filter")
+    for name, used in chosen.items():
+        check_type(used, PolynomialFilter, f"filters[{name!r}]", "use one of sgclearn.filters")
     samples, shares = filter_samples(X, operator), (frequencies, energy, low)
     numbers: dict[str, Any] = {
         "n_nodes": graph.n_nodes,

@@ -47,8 +47,9 @@ def refuse_unusable(X: Any, name: str = "X") -> Any:
     return X
 
 
-def check_values(values: NDArray[Any], name: str = "X") -> float:
-    """Give the largest absolute value; refuse values that are not finite, or whose squares are not."""
+def check_values(X: Any, name: str = "X") -> float:
+    """Give the largest absolute value of a matrix; refuse values that are not finite, or whose squares are not."""
+    values: NDArray[Any] = X.data if sparse.issparse(X) else X
     # Without a temporary array; NaN goes through both, infinity is the one or the other.
     highest, lowest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     if not (np.isfinite(highest) and np.isfinite(lowest)):

@@ -15,6 +15,7 @@ import numpy as np
 from sgclearn.errors import InputError, InputTypeError
 
 MOST_HOPS = 10_000
+MAX_NODES = 3_037_000_499  # above this, source * n_nodes + target no longer fits an int64
 MOST_THREADS = 4_096
 MOST_ITERATIONS = 10**9
 LARGEST_SEED = 2**32 - 1  # what numpy's older generators, and with them scikit-learn's splitters, take
