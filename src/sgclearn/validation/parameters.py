@@ -128,9 +128,7 @@ class Number(Rule):
 
     def plain(self, value: Any) -> Any:
         """See `Rule`."""
-        if isinstance(value, bool | np.bool_) or not isinstance(
-            value, int | float | np.integer | np.floating
-        ):
+        if not is_whole(value) and not isinstance(value, float | np.floating):
             return None
         try:
             number = float(value)
