@@ -104,13 +104,12 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
                     del self.feature_names_in_
             return NodeFeatures(None, graph.n_nodes, self.row_norm if reset else self.row_norm_)
         row_norm = self.row_norm if reset else self.row_norm_
-        X = refuse_unusable(X)
         features = self._unconverted(X, row_norm, reset)
         if features is None:
             try:
                 X = validate_data(
                     self,
-                    X,
+                    refuse_unusable(X),
                     accept_sparse="csr",
                     dtype=[np.float64, np.float32],
                     accept_large_sparse=True,
