@@ -83,9 +83,9 @@ def licence(package: Distribution) -> str:
         return str(metadata["License-Expression"])
     classifiers = [line.split(" :: ") for line in metadata.get_all("Classifier", ())]
     names = [parts[-1] for parts in classifiers if parts[0] == "License" and parts[-1] != "OSI Approved"]
-    text = str(metadata["License"] or "").strip() if "License" in metadata else ""
-    if not names and text and text.upper() != "UNKNOWN":
-        names = [text.splitlines()[0]]
+    text = metadata["License"].strip() if "License" in metadata else ""
+    if not names and "\n" not in text and text.upper() not in ("", "UNKNOWN"):  # a whole text is no name
+        names = [text]
     if not names:
         raise SystemExit(f"{metadata['Name']} must name its licence: got none in its metadata; look it up.")
     return ", ".join(names)
@@ -93,11 +93,14 @@ def licence(package: Distribution) -> str:
 
 def robin_map(nanobind: Distribution) -> tuple[str, str]:
     """Version and licence of the hash map that nanobind brings along, from its own header."""
-    header = Path(str(nanobind.locate_file("nanobind/ext/robin_map/include/tsl/robin_growth_policy.h"))).read_text()
+    path = nanobind.locate_file("nanobind/ext/robin_map/include/tsl/robin_growth_policy.h")
+    header = Path(str(path)).read_text()
     version = re.findall(r"#define TSL_RH_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header)
     named = re.search(r"^ \* (\w+) License$", header, re.MULTILINE)
     if named is None or len(version) != 3:
-        raise SystemExit("robin-map must name its version and licence in its header: got neither; look them up.")
+        raise SystemExit(
+            "robin-map must name its version and licence in its header: got neither; look them up."
+        )
     return ".".join(version), named[1]
 
 
