@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Two pips in one environment at the same time would break it, so `make -j` gains nothing here.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-slow sanitize lint bench bench-more docs clean distclean
+.PHONY: help install demo test test-slow sanitize lint bench bench-more docs wheels licences clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -77,6 +77,14 @@ docs: $(STAMPS)/docs  ## the documentation with its gallery, warnings are errors
 	@rm -rf docs/api docs/_build  # pages of names that are gone would stay
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "Built: docs/_build/html/index.html"
+
+# One wheel per interpreter, all from the sdist; without PYTHONS, the supported ones that PATH has.
+PYTHONS ?=
+wheels: $(STAMPS)/release  ## sdist and wheels in dist/, each wheel tried in a fresh environment: PYTHONS="python3.11 python3.12"
+	@$(BIN)/python tools/wheels.py $(PYTHONS)
+
+licences: $(STAMPS)/test $(STAMPS)/release  ## the page of licences of all dependencies, docs/licences.rst
+	@$(BIN)/python tools/licences.py
 
 clean:  ## remove what the other targets wrote, keep .venv
 	@rm -rf build dist docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst htmlcov
