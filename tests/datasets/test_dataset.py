@@ -63,7 +63,7 @@ def test_dataset_takes_sparse_features_and_empty_parts() -> None:
     ("changes", "message"),
     [
         ({"X": np.eye(4)}, r"X must have one row for each of the 5 nodes: got shape \(4, 4\)"),
-        ({"X": np.ones(5)}, r"X must have one row for each of the 5 nodes: got shape \(5,\)"),
+        ({"X": np.ones(5)}, r"X must have two dimensions \(nodes, features\): got shape \(5,\)"),
         ({"feature_names": ("one",)}, "feature_names must name each of the 5 columns of X: got 1 names"),
         ({"y": np.array([0, 1])}, r"y must have one label for each of the 5 nodes: got shape \(2,\)"),
         ({"y": np.array([0, 1, 0, 2, -1])}, "y must lie between -1 .* and 1, .*: got -1 to 2"),

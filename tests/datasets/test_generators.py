@@ -104,7 +104,7 @@ def test_block_graph_splits_as_the_paper_does() -> None:
         ({"n_nodes": 100, "strangers": 1.0}, "strangers must be at least 0 and below 1"),
         ({"n_nodes": 100, "signal": 0.0}, "signal must be above 0"),
         ({"n_nodes": 100, "degree_exponent": 2.0}, "degree_exponent must be above 2"),
-        ({"n_nodes": 100, "seed": -3}, "seed must be a non-negative integer"),
+        ({"n_nodes": 100, "seed": -3}, "seed must be a whole number >= 0"),
     ],
 )
 def test_block_graph_refuses_what_cannot_be_drawn(arguments: dict[str, float], words: str) -> None:

@@ -152,7 +152,7 @@ def broken_matrix() -> csr_matrix:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"tx": broken_matrix()}, "ind.tiny.tx must be .* matrix"),
+        ({"tx": broken_matrix()}, "ind.tiny.tx: the matrix must be a sparse matrix whose parts fit together"),
         ({"allx": [1, 2]}, "ind.tiny.allx must be .* matrix"),
         ({"ally": [1, 2]}, "ind.tiny.ally must have one row of 0 and 1 for each node, got list"),
         ({"ty": np.zeros(3)}, r"ind.tiny.ty must have one row .* got ndarray of shape \(3,\)"),

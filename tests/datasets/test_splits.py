@@ -90,5 +90,5 @@ def test_split_per_class_refuses_bad_counts(n_train: int, n_val: int, n_test: in
 
 @pytest.mark.parametrize("seed", [-3, 2.0, True, "x"])
 def test_split_per_class_refuses_a_bad_seed(seed: int) -> None:
-    with pytest.raises(InputError, match="seed must be a non-negative integer"):
+    with pytest.raises(InputError, match="seed must be a whole number >= 0"):
         split_per_class(labels(), 2, 2, None, seed, NAMES)

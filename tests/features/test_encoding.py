@@ -289,7 +289,7 @@ def test_encoding_learn_refuses_bad_arguments() -> None:
     table = pa.table({"a": [1]})
     with pytest.raises(InputError, match=r"impute must be .* got 'mode'"):
         Encoding.learn(table, impute="mode")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="max_categories must be at least 1: got 0"):
+    with pytest.raises(InputError, match="max_categories must be a whole number >= 1: got 0"):
         Encoding.learn(table, max_categories=0)
     with pytest.raises(InputError, match="at least one column besides the id"):
         Encoding.learn(pa.table({}))

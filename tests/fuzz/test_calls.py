@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.calls import LEFT_OUT, names_of_calls, run_call
-from fuzz.odd import features, fit_valid, graph, labels
-from fuzz.sparse_parts import FORMATS, malformed
-from fuzz.verdict import Unsound
-from fuzz.workers import Worker, import_everything
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 import sgclearn
+from fuzz.calls import LEFT_OUT, names_of_calls, run_call
+from fuzz.odd import features, fit_valid, graph, labels
+from fuzz.sparse_parts import FORMATS, malformed
+from fuzz.verdict import Unsound
+from fuzz.workers import Worker, import_everything
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from fuzz.campaign import fuzz_files
 from fuzz.corpus import Bundle, make_corpus
 from fuzz.mutate import mutate_bundle
 from fuzz.targets import READERS, run_file
 from fuzz.workers import Worker, import_everything, in_child
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 N_EXAMPLES = 12
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.odd import features, graph, labels
 
+from fuzz.odd import features, graph, labels
 from sgclearn import Graph, Operator, SGCClassifier, propagate, read_edges
 from sgclearn.errors import SgclearnError
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+
 from fuzz.corpus import GRAPHML
 from fuzz.mutate import bomb, npy_file, signed
 from fuzz.odd import features, graph, labels
 from fuzz.verdict import MEGABYTES
 from fuzz.workers import isolated
-from scipy import sparse
-
 from sgclearn import (
     Graph,
     SGCClassifier,

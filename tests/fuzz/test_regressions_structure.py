@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.odd import features, graph, labels
-from fuzz.workers import isolated
 from scipy import sparse
 
+from fuzz.odd import features, graph, labels
+from fuzz.workers import isolated
 from sgclearn import (
     Features,
     Graph,

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
+
 from fuzz.mutate import npy_file, signed
 from fuzz.odd import features, graph, labels
 from fuzz.workers import isolated
-from scipy import sparse
-
 from sgclearn import (
     Graph,
     SGCClassifier,

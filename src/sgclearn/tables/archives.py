@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from sgclearn.errors import DataFileError
+from sgclearn.errors import DataFileError, InputError, InputTypeError
 from sgclearn.validation.reading import check_budget, reading, regular_file
 from sgclearn.validation.sparse import check_sparse
 
@@ -76,7 +76,7 @@ def load_matrix(path: Path) -> Any:
                 raise ValueError("row starts that do not end at the number of entries")
             entries = (data, *parts)
         matrix = getattr(sp, f"{kind}_array")(entries, shape=shape)
-        return check_sparse(matrix, str(path))
+        return _checked(path, matrix)
 
 
 def csr_of_parts(path: Path, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
@@ -89,7 +89,14 @@ def csr_of_parts(path: Path, data: Any, indices: Any, indptr: Any, shape: Any) -
         if len(indptr) == 0 or indptr[-1] != len(indices):
             raise ValueError("row starts that do not end at the number of entries")
         matrix = sp.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
-        return check_sparse(matrix, str(path))
+        return _checked(path, matrix)
+
+
+def _checked(path: Path, matrix: Any) -> Any:
+    try:
+        return check_sparse(matrix, "the matrix")
+    except (InputError, InputTypeError) as error:
+        raise DataFileError(f"{path}: {error}") from None
 
 
 def _whole(part: NDArray[Any]) -> NDArray[np.int64]:
