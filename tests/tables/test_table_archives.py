@@ -75,7 +75,7 @@ def test_arrays_larger_than_memory_are_refused(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "a.npz"
     np.savez_compressed(path, x=np.zeros(100_000))
     monkeypatch.setenv("SGCLEARN_MEMORY_LIMIT", "500KB")
-    with pytest.raises(DataFileError, match="must unpack to at most 500.0 KB.*got 800.0 KB or more"):
+    with pytest.raises(DataFileError, match=r"must unpack to at most 500.0 KB.*got 800.0 KB or more"):
         load_arrays(path, ["x"])
     monkeypatch.delenv("SGCLEARN_MEMORY_LIMIT")
     assert load_arrays(path, ["x"])["x"].size == 100_000
