@@ -70,6 +70,7 @@ def seconds(code: str) -> float:
     return time.perf_counter() - start
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize(
     ("code", "baseline", "bar"),
     [
