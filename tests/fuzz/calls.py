@@ -19,15 +19,30 @@ import numpy as np
 from fuzz import odd
 from fuzz.odd import describe
 
-ROOMS = ("", "filters", "spectral", "graph", "features", "propagation", "tasks.text", "datasets", "evaluate", "operators", "persist")
+ROOMS = (
+    "",
+    "filters",
+    "spectral",
+    "graph",
+    "features",
+    "propagation",
+    "tasks.text",
+    "datasets",
+    "evaluate",
+    "operators",
+    "persist",
+)
 # These fetch from the network, or are the plain records that other calls return.
 LEFT_OUT = frozenset(
     {"fetch_dataset", "FetchedDataset", "DatasetInfo", "Spectrum", "SpectralDensity", "ExtremeEigenvalues", "Plan",
-     "SpectrumSummary", "Theorem1", "Evaluation", "ClassEvaluation", "Interval", "Documents", "Explanation", "TextCorpus",
+     "SpectrumSummary", "Theorem1", "Evaluation", "ClassEvaluation", "Interval", "Documents", "Explanation",
+     "TextCorpus",
      "TextGraph", "PolynomialFilter"}
 )  # fmt: skip
 # Methods that scikit-learn gives to every estimator.
-_INHERITED = frozenset({"get_params", "set_params", "get_metadata_routing", "set_output", "get_feature_names_out"})
+_INHERITED = frozenset(
+    {"get_params", "set_params", "get_metadata_routing", "set_output", "get_feature_names_out"}
+)
 
 
 def names_of_calls() -> list[str]:
@@ -109,7 +124,9 @@ def _settings(rng: random.Random, owner: Any) -> tuple[dict[str, Any], str]:
 
 def _call(rng: random.Random, function: Callable[..., Any], name: str, folder: Path) -> Any:
     arguments, positional = _arguments(rng, function, folder)
-    spelled = ", ".join([*map(describe, positional), *(f"{key}={describe(held)}" for key, held in arguments.items())])
+    spelled = ", ".join(
+        [*map(describe, positional), *(f"{key}={describe(held)}" for key, held in arguments.items())]
+    )
     (folder / ".label").write_text(f"{name}({spelled})", errors="replace")
     result = function(*positional, **arguments)
     if function.__name__ == "response":  # a formula, which gives infinity for infinity
@@ -128,8 +145,10 @@ def _arguments(rng: random.Random, function: Any, folder: Path) -> tuple[dict[st
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         needed = parameter.default is parameter.empty
-        if needed or (parameter.name in ("graph", "nodes", "sample_weight", "validation") and rng.random() < 0.6) or (
-            parameter.name in ("n_nodes", "n_edges") and "block" in function.__name__
+        if (
+            needed
+            or (parameter.name in ("graph", "nodes", "sample_weight", "validation") and rng.random() < 0.6)
+            or (parameter.name in ("n_nodes", "n_edges") and "block" in function.__name__)
         ):
             chosen[parameter.name] = odd.valid_value(rng, parameter.name, folder)
     names = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]

@@ -10,6 +10,7 @@ the folder `--out`. The same seed gives the same cases.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import pickle
@@ -21,14 +22,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: a thread of the parent would not survive the fork
+os.environ.setdefault(
+    "OPENBLAS_NUM_THREADS", "1"
+)  # before numpy: a thread of the parent would not survive the fork
 os.environ.setdefault("SGCLEARN_CACHE", "/nonexistent")
 
 from fuzz.corpus import Bundle, make_corpus
 from fuzz.mutate import mutate_bundle
 from fuzz.targets import READERS, run_file
 from fuzz.verdict import Outcome
-from fuzz.workers import Worker, import_everything, in_child
+from fuzz.workers import SANITIZED, Worker, import_everything, in_child
 
 
 @dataclass
@@ -92,7 +95,10 @@ def fuzz_files(
                 continue
             (_, bundle), size = in_child(lambda: mutant((name, f"{seed} {number}")))  # noqa: B023
             if tally.add(name, bundle, size, outcome) and verbose:
-                print(f"  {number}: {name}: {outcome} ({outcome.seconds:.1f} s, {outcome.megabytes:.0f} MB)", flush=True)
+                print(
+                    f"  {number}: {name}: {outcome} ({outcome.seconds:.1f} s, {outcome.megabytes:.0f} MB)",
+                    flush=True,
+                )
     return tally
 
 
@@ -113,7 +119,10 @@ def fuzz_calls(
                 break
             name = names[number] if number < len(names) else order.choices(names, weights)[0]
             outcome = worker((name, f"{seed} {number}"))
-            if tally.add(name, (name, f"{seed} {number}", outcome.label), len(outcome.label), outcome) and verbose:
+            if (
+                tally.add(name, (name, f"{seed} {number}", outcome.label), len(outcome.label), outcome)
+                and verbose
+            ):
                 print(f"  {number}: {outcome.label[:160] or name}: {outcome}", flush=True)
     return tally
 
@@ -126,10 +135,13 @@ def report(title: str, tally: Tally, seconds: float, out: Path | None) -> None:
         + f"; slowest {tally.slowest:.1f} s, largest {tally.largest:.0f} MB"
     )
     print(f"{tally.n_distinct} distinct failures")
-    ordered = sorted(tally.failures.values(), key=lambda held: (not held[3].failed, held[3].kind, held[3].place))
+    ordered = sorted(
+        tally.failures.values(), key=lambda held: (not held[3].failed, held[3].kind, held[3].place)
+    )
     for number, (count, size, (group, case), outcome) in enumerate(ordered):
         mark = "" if outcome.failed else "(blunt) "
-        print(f"- {mark}{outcome.kind} at {outcome.place or '?'} ({group}, {count} cases, smallest {size} bytes): {outcome.message[:160]}")
+        where = f"{outcome.place or '?'} ({group}, {count} cases, smallest {size} bytes)"
+        print(f"- {mark}{outcome.kind} at {where}: {outcome.message[:160]}")
         if out is not None:
             keep(out / f"{title}-{number:03d}", group, case, outcome)
 
@@ -152,11 +164,17 @@ def keep(folder: Path, group: str, case: Any, outcome: Outcome) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="fuzz.campaign", description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = argparse.ArgumentParser(
+        prog="fuzz.campaign", description=__doc__.splitlines()[0] if __doc__ else ""
+    )
     parser.add_argument("--files", type=int, default=20_000, help="mutated files")
     parser.add_argument("--calls", type=int, default=2_000, help="calls of the public interface")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop each part after so many seconds")
-    parser.add_argument("--seed", type=int, default=None, help="of the mutations; drawn and printed if not given")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="stop each part after so many seconds"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=None, help="of the mutations; drawn and printed if not given"
+    )
     parser.add_argument("--only", default=None, help="start of the name of a reader or callable")
     parser.add_argument("--out", type=Path, default=None, help="folder for the reproducers")
     parser.add_argument("--verbose", action="store_true", help="show each new failure when it is found")
@@ -164,6 +182,8 @@ def main(arguments: list[str] | None = None) -> int:
     seed = random.SystemRandom().randrange(10**9) if chosen.seed is None else chosen.seed
     print(f"seed {seed}", flush=True)
     import_everything()
+    if SANITIZED:
+        importlib.import_module("sanitized_kernel")
     failures = 0
     for title, run, count in (("files", fuzz_files, chosen.files), ("calls", fuzz_calls, chosen.calls)):
         if count == 0:

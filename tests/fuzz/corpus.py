@@ -9,6 +9,7 @@ import bz2
 import contextlib
 import gzip
 import io
+import itertools
 import json
 import lzma
 import pickle
@@ -56,14 +57,20 @@ def make_corpus() -> dict[str, list[Bundle]]:
                 {"labels.csv": LABELS.encode()},
                 {"labels.tsv": LABELS.replace(",", "\t").encode()},
                 {"labels.csv.gz": gzip.compress(LABELS.encode())},
-                {"labels.parquet": _parquet(id=[1, 2, 3], label=["a", "b", None], split=["train", "val", "test"])},
+                {
+                    "labels.parquet": _parquet(
+                        id=[1, 2, 3], label=["a", "b", None], split=["train", "val", "test"]
+                    )
+                },
                 {"labels.csv": b"1,4\n2,5\n3,4\n"},
             ],
             **_models(place),
             **_runs(place),
             **_documents(),
             **_datasets(),
-            "results": [{"results.jsonl": _lines({"kind": "run", "seed": 7}, {"kind": "trial", "x": [1.5, None]})}],
+            "results": [
+                {"results.jsonl": _lines({"kind": "run", "seed": 7}, {"kind": "trial", "x": [1.5, None]})}
+            ],
         }
 
 
@@ -93,7 +100,11 @@ def _edges(place: Path) -> dict[str, list[Bundle]]:
             {"edges.csv.xz": lzma.compress(text)},
         ],
         "edges-parquet": [
-            {"edges.parquet": _parquet(source=["a", "b", "c"], target=["b", "c", "a"], weight=[1.0, 2.0, 0.5])},
+            {
+                "edges.parquet": _parquet(
+                    source=["a", "b", "c"], target=["b", "c", "a"], weight=[1.0, 2.0, 0.5]
+                )
+            },
             {"edges.parquet": _parquet(source=[1, 2], target=[2, 3])},
         ],
         "edges-npz": [
@@ -113,7 +124,12 @@ def _edges(place: Path) -> dict[str, list[Bundle]]:
 def _features() -> dict[str, list[Bundle]]:
     X = np.array([[0.0, 1.5, 0], [2, 0, 0], [0, 0, -3], [1, 1, 1]])
     csr = sparse.csr_array(X)
-    parts = {"x_data": csr.data, "x_indices": csr.indices, "x_indptr": csr.indptr, "x_shape": np.array(X.shape)}
+    parts = {
+        "x_data": csr.data,
+        "x_indices": csr.indices,
+        "x_indptr": csr.indptr,
+        "x_shape": np.array(X.shape),
+    }
     ids = np.array(["a", "b", "c", "d"])
     return {
         "features-text": [
@@ -165,10 +181,13 @@ def _models(place: Path) -> dict[str, list[Bundle]]:
 def _runs(place: Path) -> dict[str, list[Bundle]]:
     """Run folders of `sgc fit` and `sgc text fit`, with the files of new nodes or documents beside them."""
     names = ("ann", "bob", "cas", "dan", "eve", "fay")
-    edges = "source,target\n" + "".join(f"{a},{b}\n" for a, b in zip(names, names[1:], strict=False))
-    features = "id,age,city\n" + "".join(f"{name},{k},{'Bern' if k % 2 else 'Graz'}\n" for k, name in enumerate(names))
+    edges = "source,target\n" + "".join(f"{a},{b}\n" for a, b in itertools.pairwise(names))
+    features = "id,age,city\n" + "".join(
+        f"{name},{k},{'Bern' if k % 2 else 'Graz'}\n" for k, name in enumerate(names)
+    )
     labels = "id,label,split\n" + "".join(
-        f"{name},{'red' if k % 2 else 'blue'},{'train' if k < 4 else 'test'}\n" for k, name in enumerate(names)
+        f"{name},{'red' if k % 2 else 'blue'},{'train' if k < 4 else 'test'}\n"
+        for k, name in enumerate(names)
     )
     files = {"e.csv": edges, "f.csv": features, "l.csv": labels}
     for name, text in files.items():
@@ -221,7 +240,9 @@ def _datasets() -> dict[str, list[Bundle]]:
     X = sparse.csr_array(np.array([[0, 1.0, 0], [1, 0, 0], [0, 0, 1], [1, 1, 0]]))
     A = sparse.csr_array(np.array([[0, 1.0, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]))
     y = np.array([0, 1, 0, 1])
-    parts = {f"{name}_{part}": value for name, held in (("adj", A), ("attr", X)) for part, value in _parts(held)}
+    parts = {
+        f"{name}_{part}": value for name, held in (("adj", A), ("attr", X)) for part, value in _parts(held)
+    }
     own = {f"x_{part}": value for part, value in _parts(X)}
     index = {f"{part}_index": np.array([k]) for k, part in enumerate(("train", "val", "test"))}
     labels = {f"y_{part}": np.array([k % 2]) for k, part in enumerate(("train", "val", "test"))}
@@ -230,7 +251,9 @@ def _datasets() -> dict[str, list[Bundle]]:
     return {
         "pickle": [{"ind.x": content} for content in _pickles()],
         "planetoid": [_planetoid()],
-        "linqs": [{"x.content": b"31 0 1 theory\n47 1 1 rules\n52 0 0 theory\n", "x.cites": b"31 47\n47 52\n"}],
+        "linqs": [
+            {"x.content": b"31 0 1 theory\n47 1 1 rules\n52 0 0 theory\n", "x.cites": b"31 47\n47 52\n"}
+        ],
         "gnn-benchmark": [{"data.npz": _npz(**parts, labels=y)}],
         "reddit": [
             {
@@ -240,7 +263,9 @@ def _datasets() -> dict[str, list[Bundle]]:
         ],
         "dataset-npz": [
             {
-                "data.npz": _npz(**own, edges=np.array([[0, 1], [1, 2]]), y=y, class_names=np.array(["a", "b"])),
+                "data.npz": _npz(
+                    **own, edges=np.array([[0, 1], [1, 2]]), y=y, class_names=np.array(["a", "b"])
+                ),
                 "words.txt.xz": lzma.compress(b"one\ntwo\nthree\n"),
             }
         ],

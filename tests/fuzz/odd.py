@@ -16,7 +16,14 @@ from fuzz.sparse_parts import malformed
 from fuzz.values import FLOATS, INTEGERS, TEXTS
 
 N_NODES, N_FEATURES = 6, 3
-DOCS = ["crude oil barrel", "barrel of oil", "wheat corn", "corn crop harvest", "oil price", "harvest of wheat"]
+DOCS = [
+    "crude oil barrel",
+    "barrel of oil",
+    "wheat corn",
+    "corn crop harvest",
+    "oil price",
+    "harvest of wheat",
+]
 
 
 def graph(**options: Any) -> Any:
@@ -44,7 +51,9 @@ def fit_valid(model: Any) -> Any:
     if name == "SGCTransformer":
         return model.fit(features(), graph=graph())
     if name == "SGCMultilabelClassifier":
-        return model.fit(features(), np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 0], [0, 1]]), graph=graph())
+        return model.fit(
+            features(), np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 0], [0, 1]]), graph=graph()
+        )
     if name == "SGCClassifierCV":
         model.set_params(n_hops=(0, 1), weight_decay=(1e-2, 1e-1), cv=2)
     return model.fit(features(), labels(), graph=graph())
@@ -59,7 +68,9 @@ def _operator(rng: random.Random) -> Any:
 def _any_graph(rng: random.Random) -> Any:
     from sgclearn import Graph
 
-    weights = rng.choice(([1.0, 2.0, 3.0], [1e308, 1e308, 1e308], [5e-324, 1.0, 1e-300], [1e150, 1e-150, 1.0]))
+    weights = rng.choice(
+        ([1.0, 2.0, 3.0], [1e308, 1e308, 1e308], [5e-324, 1.0, 1e-300], [1e150, 1e-150, 1.0])
+    )
     return rng.choice(
         (
             graph,
@@ -241,22 +252,29 @@ def odd_path(rng: random.Random, folder: Path) -> Any:
     """A path that is strange but stays inside the folder."""
     return rng.choice(
         (folder, folder / "absent.csv", str(folder / "x.npz"), folder / ("a" * 300), folder / "a\ud800", None, 3, 2.5,
-         bytes(folder / "x"), folder / "file.csv" / "x", [], folder / "x.parquet", folder / "x.graphml", folder / "x.svm", True)
+         bytes(folder / "x"), folder / "file.csv" / "x", [], folder / "x.parquet", folder / "x.graphml",
+         folder / "x.svm", True)
     )  # fmt: skip
 
 
 # Work grows with these: a large valid number is a long run that somebody asked for, not a hang.
-_WORK = frozenset({"max_iter", "n_trials", "max_restarts", "n_moments", "n_vectors", "bins", "batch_size", "cv", "k"})
+_WORK = frozenset(
+    {"max_iter", "n_trials", "max_restarts", "n_moments", "n_vectors", "bins", "batch_size", "cv", "k"}
+)
 _ARRAYS = frozenset({"X", "x", "matrix", "coefficients", "A", "frequency", "memory"})
 _MANY = frozenset(
-    {"y", "ids", "values", "names", "source", "target", "new_ids", "nodes", "validation", "sample_weight", "weights", "train",
+    {"y", "ids", "values", "names", "source", "target", "new_ids", "nodes", "validation", "sample_weight",
+    "weights", "train",
      "val", "test", "y_true", "y_pred", "indptr", "indices", "classes", "splits", "class_names", "docs", "documents"}
 )  # fmt: skip
 _WORDS = (
-    "auto", "dense", "sparse", "full", "frontier", "left-first", "implicit", "native", "scipy", "torch", "sym", "rw", "cheby",
-    "l1", "l2", "standard", "minmax", "maxabs", "lbfgs", "adam", "sgd", "balanced", "once", "sum", "max", "min", "error", "keep",
-    "drop", "tpe", "path", "log_loss", "macro_f1", "paper", "exact", "4GB", "1B", "0GB", "-1GB", "1e3GB", "nanGB", "9" * 400 + "GB",
-    "4 PB", "１GB", "0.0000001B",
+    "auto", "dense", "sparse", "full", "frontier", "left-first", "implicit", "native", "scipy", "torch",
+    "sym", "rw", "cheby",
+    "l1", "l2", "standard", "minmax", "maxabs", "lbfgs", "adam", "sgd", "balanced", "once", "sum", "max",
+    "min", "error", "keep",
+    "drop", "tpe", "path", "log_loss", "macro_f1", "paper", "exact", "4GB", "1B", "0GB", "-1GB", "1e3GB",
+    "nanGB", "9" * 400 + "GB",
+    "4 PB", "\uff11GB", "0.0000001B",
 )  # fmt: skip
 
 
@@ -274,11 +292,19 @@ def odd_value(rng: random.Random, name: str) -> Any:
     if name == "data" and draw < 0.9:
         return _Pyg(odd_matrix(rng), odd_scalar(rng))
     if name == "class_weight" and draw < 0.6:
-        return {rng.choice((0, 1, "a", None, 2.5, (1,))): odd_scalar(rng), 1: rng.choice((1.0, 1e308, 5e-324, 0))}
+        return {
+            rng.choice((0, 1, "a", None, 2.5, (1,))): odd_scalar(rng),
+            1: rng.choice((1.0, 1e308, 5e-324, 0)),
+        }
     if draw < 0.25:
         return rng.choice(_WORDS)
     value = odd_scalar(rng)
-    if name in _WORK and isinstance(value, int | float) and not isinstance(value, bool) and 100 < value < 10**300:
+    if (
+        name in _WORK
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 100 < value < 10**300
+    ):
         return 10**400
     if draw < 0.35:
         return odd_many(rng)
@@ -295,12 +321,22 @@ def odd_scalar(rng: random.Random) -> Any:
             lambda: rng.choice(FLOATS),
             lambda: rng.choice((1e-10, 1e-3, 0.1, 1e3, 1e10, 1e20)),
             lambda: rng.choice(TEXTS),
-            lambda: rng.choice((None, True, False, (), [], {}, set(), b"x", "x", ..., NotImplemented, object(), int, len)),
-            lambda: rng.choice((10**400, -(10**400), 1j, Decimal("1.5"), Decimal("NaN"), Fraction(1, 3), np.nan)),
+            lambda: rng.choice(
+                (None, True, False, (), [], {}, set(), b"x", "x", ..., NotImplemented, object(), int, len)
+            ),
+            lambda: rng.choice(
+                (10**400, -(10**400), 1j, Decimal("1.5"), Decimal("NaN"), Fraction(1, 3), np.nan)
+            ),
             lambda: np.dtype(rng.choice(("f2", "f4", "g", "i1", "u8", "c16", "?"))).type(1),
-            lambda: rng.choice((np.datetime64("2020-01-01"), np.timedelta64(3, "s"), np.datetime64("NaT"), np.str_("a"))),
-            lambda: rng.choice((np.array(2), np.array([2]), np.array(2.5), np.array([]), np.ma.masked, memoryview(b"ab"))),
-            lambda: rng.choice((range(3), iter([1, 2]), (value for value in (1, 2)), slice(2), frozenset({1}))),
+            lambda: rng.choice(
+                (np.datetime64("2020-01-01"), np.timedelta64(3, "s"), np.datetime64("NaT"), np.str_("a"))
+            ),
+            lambda: rng.choice(
+                (np.array(2), np.array([2]), np.array(2.5), np.array([]), np.ma.masked, memoryview(b"ab"))
+            ),
+            lambda: rng.choice(
+                (range(3), iter([1, 2]), (value for value in (1, 2)), slice(2), frozenset({1}))
+            ),
             lambda: {"a": 1, 1: "a"},
         )
     )()
@@ -349,7 +385,25 @@ def odd_many(rng: random.Random) -> Any:
 
 
 def _array(rng: random.Random, values: list[Any]) -> Any:
-    types = ("f2", "f4", "f8", "g", "c16", "i1", "u1", "u4", "u8", "i8", ">i4", "?", "U3", "S3", "O", "M8[s]", "m8[s]")
+    types = (
+        "f2",
+        "f4",
+        "f8",
+        "g",
+        "c16",
+        "i1",
+        "u1",
+        "u4",
+        "u8",
+        "i8",
+        ">i4",
+        "?",
+        "U3",
+        "S3",
+        "O",
+        "M8[s]",
+        "m8[s]",
+    )
     array = np.array(values).astype(rng.choice(types))
     return rng.choice((array, array[::-1], np.repeat(array, 2)[::2], _frozen(array)))
 
@@ -391,8 +445,19 @@ def odd_matrix(rng: random.Random, *, square: bool = False) -> Any:
             lambda: _retyped(rng, plain),
             lambda: _retyped(rng, plain),
             lambda: _spoiled(rng, plain),
-            lambda: rng.choice((plain.T.copy().T, plain[::-1], np.asfortranarray(plain), np.repeat(plain, 2, 1)[:, ::2], _frozen(plain))),
-            lambda: np.zeros(rng.choice(((0, 0), (0, 3), (6, 0), (6,), (1, 1), (2, 6, 3), (), (7, 3), (6, 1))), rng.choice(("f8", "f4", "i8"))),
+            lambda: rng.choice(
+                (
+                    plain.T.copy().T,
+                    plain[::-1],
+                    np.asfortranarray(plain),
+                    np.repeat(plain, 2, 1)[:, ::2],
+                    _frozen(plain),
+                )
+            ),
+            lambda: np.zeros(
+                rng.choice(((0, 0), (0, 3), (6, 0), (6,), (1, 1), (2, 6, 3), (), (7, 3), (6, 1))),
+                rng.choice(("f8", "f4", "i8")),
+            ),
             lambda: np.ma.masked_array(plain, mask=plain > 0.5),
             lambda: np.asmatrix(plain),
             lambda: plain.tolist(),
@@ -414,7 +479,25 @@ def odd_matrix(rng: random.Random, *, square: bool = False) -> Any:
 
 
 def _retyped(rng: random.Random, plain: Any) -> Any:
-    types = ("f2", "f4", "g", "c8", "c16", "i1", "u1", "u8", "i8", ">f8", "?", "U9", "S9", "O", "M8[s]", "m8[s]", "V8")
+    types = (
+        "f2",
+        "f4",
+        "g",
+        "c8",
+        "c16",
+        "i1",
+        "u1",
+        "u8",
+        "i8",
+        ">f8",
+        "?",
+        "U9",
+        "S9",
+        "O",
+        "M8[s]",
+        "m8[s]",
+        "V8",
+    )
     with np.errstate(all="ignore"):
         return plain.astype(rng.choice(types))
 
@@ -439,7 +522,9 @@ def _valid_sparse(rng: random.Random, plain: Any) -> Any:
     make = rng.choice((sparse.coo_array, sparse.coo_matrix))
     matrix = make(plain).asformat(kind)
     if kind in ("csr", "csc") and rng.random() < 0.5:
-        matrix.indices, matrix.indptr = (part.astype(rng.choice(("i8", "u4", "i2", "u8"))) for part in (matrix.indices, matrix.indptr))
+        matrix.indices, matrix.indptr = (
+            part.astype(rng.choice(("i8", "u4", "i2", "u8"))) for part in (matrix.indices, matrix.indptr)
+        )
     if kind != "dok" and kind != "lil" and rng.random() < 0.3:
         matrix.data = matrix.data * rng.choice((1e308, np.nan, 1e-320, np.inf))
     return matrix
@@ -450,7 +535,8 @@ def describe(value: Any) -> str:
     try:
         if isinstance(value, np.ndarray):
             kind = type(value).__name__
-            return f"{kind}({value.dtype}, {value.shape}, {np.array2string(value.reshape(-1)[:8], threshold=8)})".replace("\n", " ")
+            some = np.array2string(value.reshape(-1)[:8], threshold=8).replace("\n", " ")
+            return f"{kind}({value.dtype}, {value.shape}, {some})"
         if sparse.issparse(value):
             parts = ", ".join(
                 f"{name}={np.asarray(getattr(value, name)).ravel()[:12].tolist()}"

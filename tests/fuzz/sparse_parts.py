@@ -101,4 +101,14 @@ def _changed(rng: random.Random, part: Any) -> Any:
 
 def _resized(rng: random.Random, part: Any) -> Any:
     part = np.array(part)
-    return rng.choice((part[:-1], part[:0], part[:1], np.concatenate([part, part[-1:]]), np.concatenate([part, part]), part[None], part[1:]))
+    return rng.choice(
+        (
+            part[:-1],
+            part[:0],
+            part[:1],
+            np.concatenate([part, part[-1:]]),
+            np.concatenate([part, part]),
+            part[None],
+            part[1:],
+        )
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,21 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.calls import LEFT_OUT, names_of_calls, run_call
-from fuzz.odd import features, fit_valid, graph, labels
-from fuzz.sparse_parts import FORMATS, malformed
-from fuzz.verdict import Unsound
-from fuzz.workers import Worker, import_everything
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 import sgclearn
+from fuzz.calls import LEFT_OUT, names_of_calls, run_call
+from fuzz.odd import features, fit_valid, graph, labels
+from fuzz.sparse_parts import FORMATS, malformed
+from fuzz.verdict import Unsound
+from fuzz.workers import Worker
 
 
 @pytest.fixture(scope="module")
 def caller() -> Iterator[Worker]:
-    import_everything()
     with Worker(run_call, strict=False) as worker:
         yield worker
 
@@ -85,7 +85,8 @@ TAKES_X: dict[str, Callable[[Any], Any]] = {
     "decision_function": lambda X: _fitted("SGCClassifier").decision_function(X, graph=graph()),
     "predict_proba-multilabel": lambda X: _fitted("SGCMultilabelClassifier").predict_proba(X, graph=graph()),
     "filter.apply": lambda X: __import__("sgclearn.filters").filters.S2GCFilter(2, 0.1).apply(X, _operator()),
-    **{f"spectral.{name}": _spectral(name) for name in ("fourier_transform", "energy_by_frequency", "dirichlet_energy", "feature_density")},
+    **{f"spectral.{name}": _spectral(name) for name in ("fourier_transform", "energy_by_frequency",
+    "dirichlet_energy", "feature_density")},
     "from_scipy": lambda A: sgclearn.Graph.from_scipy(A, directed=True).to_scipy().toarray(),
 }  # fmt: skip
 
@@ -107,14 +108,15 @@ def _sound(matrix: Any) -> bool:
             starts = indptr.tolist()
             return (
                 starts[0] == 0
-                and all(a <= b for a, b in zip(starts, starts[1:], strict=False))
+                and all(a <= b for a, b in itertools.pairwise(starts))
                 and starts[-1] == len(indices) == len(matrix.data)
                 and all(0 <= index < n_columns for index in indices.tolist())
             )
         if matrix.format == "coo":
             row, col = matrix.coords
             return len(row) == len(col) == len(matrix.data) and all(
-                0 <= i < n_rows and 0 <= j < n_columns for i, j in zip(row.tolist(), col.tolist(), strict=True)
+                0 <= i < n_rows and 0 <= j < n_columns
+                for i, j in zip(row.tolist(), col.tolist(), strict=True)
             )
     except Exception:
         return False
@@ -140,14 +142,15 @@ def _run(case: tuple[str, int, str], folder: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def matrix_worker() -> Iterator[Worker]:
-    import_everything()
     with Worker(_run, strict=False) as worker:
         yield worker
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("entry", TAKES_X)
-def test_malformed_matrix_is_refused_and_a_whole_one_counts(entry: str, kind: str, matrix_worker: Worker) -> None:
+def test_malformed_matrix_is_refused_and_a_whole_one_counts(
+    entry: str, kind: str, matrix_worker: Worker
+) -> None:
     @settings(max_examples=8, database=None)
     @given(seed=st.integers(0, 2**32))
     def check(seed: int) -> None:
@@ -164,7 +167,10 @@ def _layouts(dense: Any) -> dict[str, Any]:
     frozen = dense.copy()
     frozen.flags.writeable = False
     doubled = sparse.coo_array(
-        (np.concatenate([csr.tocoo().data / 2] * 2), tuple(np.concatenate([part] * 2) for part in csr.tocoo().coords)),
+        (
+            np.concatenate([csr.tocoo().data / 2] * 2),
+            tuple(np.concatenate([part] * 2) for part in csr.tocoo().coords),
+        ),
         shape=dense.shape,
     )
     return {

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from fuzz.campaign import fuzz_files
 from fuzz.corpus import Bundle, make_corpus
 from fuzz.mutate import mutate_bundle
 from fuzz.targets import READERS, run_file
-from fuzz.workers import Worker, import_everything, in_child
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from fuzz.workers import Worker, in_child
 
 N_EXAMPLES = 12
 
 
 @pytest.fixture(scope="module")
 def corpus() -> dict[str, list[Bundle]]:
-    import_everything()
     made: dict[str, list[Bundle]] = in_child(make_corpus)
     return made
 
@@ -65,8 +65,12 @@ def test_campaign_is_the_same_for_the_same_seed() -> None:
 # What the readers of text see most: anything at all.
 @settings(max_examples=60, database=None)
 @given(
-    name=st.sampled_from(["edges.csv", "features.csv", "labels.tsv", "docs.jsonl", "features.svm", "edges.graphml"]),
-    content=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))),
+    name=st.sampled_from(
+        ["edges.csv", "features.csv", "labels.tsv", "docs.jsonl", "features.svm", "edges.graphml"]
+    ),
+    content=st.one_of(
+        st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))
+    ),
 )
 def test_reader_reads_any_bytes_or_refuses_them(plain_worker: Worker, name: str, content: bytes) -> None:
     targets = {"edges": "edges-text", "features": "features-text", "labels": "labels", "docs": "documents"}
@@ -99,6 +103,5 @@ def test_reader_reads_any_table_or_refuses_it(
 
 @pytest.fixture(scope="module")
 def plain_worker() -> Iterator[Any]:
-    import_everything()
     with Worker(run_file, strict=True) as worker:
         yield worker

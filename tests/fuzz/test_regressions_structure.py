@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.odd import features, graph, labels
-from fuzz.workers import isolated
 from scipy import sparse
 
+from fuzz.odd import features, graph, labels
+from fuzz.workers import isolated
 from sgclearn import (
     Features,
     Graph,
@@ -97,7 +97,9 @@ ENTRIES: dict[str, Callable[[Any, Path], Any]] = {
     "predict": lambda X, folder: (
         SGCClassifier().fit(features(6), labels(), graph=graph()).predict(X, graph=graph())
     ),
-    "transform": lambda X, folder: SGCTransformer().fit(features(6), graph=graph()).transform(X, graph=graph()),
+    "transform": lambda X, folder: (
+        SGCTransformer().fit(features(6), graph=graph()).transform(X, graph=graph())
+    ),
     "Features": lambda X, folder: Features.from_matrix(X),
     "from_scipy": lambda X, folder: Graph.from_scipy(X),
     "read_features": lambda X, folder: read_features(_save(folder, X)),
@@ -116,7 +118,9 @@ def test_malformed_csr_is_refused_at_every_entry(entry: str, broken: str) -> Non
 
 
 @pytest.mark.parametrize("broken", ["indptr-falls", "indptr-ends-late", "index-negative", "index-too-large"])
-@pytest.mark.parametrize("entry", ["propagate", "fit", "Features", "from_scipy", "read_features", "read_edges"])
+@pytest.mark.parametrize(
+    "entry", ["propagate", "fit", "Features", "from_scipy", "read_features", "read_edges"]
+)
 def test_malformed_csc_is_refused_at_every_entry(entry: str, broken: str) -> None:
     matrix = _square("csc")
     BREAKS[broken](matrix)
