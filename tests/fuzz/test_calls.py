@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -151,7 +151,7 @@ def matrix_worker() -> Iterator[Worker]:
 def test_malformed_matrix_is_refused_and_a_whole_one_counts(
     entry: str, kind: str, matrix_worker: Worker
 ) -> None:
-    @settings(max_examples=8, database=None)
+    @settings(max_examples=8, database=None, phases=[Phase.generate])
     @given(seed=st.integers(0, 2**32))
     def check(seed: int) -> None:
         outcome = matrix_worker((entry, seed, kind))
