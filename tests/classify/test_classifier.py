@@ -316,7 +316,7 @@ def fit(X=None, y=None, graph="default", **options):
         (lambda: fit(normalization="row"), InputError, "normalization must be one of"),
         (lambda: fit(class_weight="fair"), InputError, "class_weight must be None"),
         (lambda: fit(class_weight={9: 1.0}), InputError, "class_weight names a class .* 9"),
-        (lambda: fit(class_weight={0: -1.0}), InputError, "class_weight must hold numbers >= 0"),
+        (lambda: fit(class_weight={0: -1.0}), InputError, "a class_weight must be a number >= 0: got -1.0"),
         (lambda: fit(memory_limit="1KB"), MemoryLimitError, "raise memory_limit"),
         (
             lambda: labelled_fit().predict(np.ones((40, 5)), graph=labelled_problem()[0]),

@@ -159,7 +159,11 @@ def test_endpoints_must_be_equally_long() -> None:
 
 
 def test_integers_beyond_64_bits_and_unsigned_are_ids() -> None:
-    assert Graph.from_edges([2**70], [5]).ids.tolist() == [2**70, 5]
+    with pytest.raises(
+        InputError, match="are row numbers from 0: got 1180591620717411303424; if they are ids"
+    ):
+        Graph.from_edges([2**70], [5])
+    assert Graph.from_edges([2**70], [5], nodes=[2**70, 5]).ids.tolist() == [2**70, 5]
     assert as_ids(np.array([3], dtype=np.uint64), "ids").dtype == np.int64
     assert as_ids(np.array([2**63 + 1], dtype=np.uint64), "ids").tolist() == [2**63 + 1]
     assert as_ids(np.array([b"x"]), "ids").tolist() == [b"x"]

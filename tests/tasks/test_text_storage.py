@@ -148,7 +148,7 @@ def test_contents_that_do_not_fit_are_refused(path: Path, damage: Any) -> None:
     header, tensors = read_container(path)
     damage(header, tensors)
     write_container(path, header, tensors)
-    with pytest.raises(ModelFileError, match="must describe a whole text model"):
+    with pytest.raises(ModelFileError, match="must describe a whole model"):
         load_text_model(path)
 
 

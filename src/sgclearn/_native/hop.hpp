@@ -42,6 +42,20 @@ using GatherKernel = void (*)(const I* indices, int64_t stored, const float* lin
 template <class I>
 GatherKernel<I> gather_kernel();
 
+// Whether all values lie in [low, high); high is above low.
+template <class I>
+using RangeKernel = bool (*)(const I* values, int64_t n, I low, I high);
+
+template <class I>
+RangeKernel<I> range_kernel();
+
+// How many values do not exceed the one before them.
+template <class I>
+using DescentKernel = int64_t (*)(const I* values, int64_t n);
+
+template <class I>
+DescentKernel<I> descent_kernel();
+
 // "avx512", "avx2" or "baseline": what hop_kernel chooses from. Throws, as do the other ways to ask for a kernel, if
 // SGCLEARN_INSTRUCTIONS names none of these.
 const char* instruction_set();

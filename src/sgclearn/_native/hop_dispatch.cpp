@@ -14,6 +14,10 @@ namespace sgc {
     HopKernel<T, I> choose(bool weighted, int lines); \
     template <class I> \
     GatherKernel<I> choose_gather(); \
+    template <class I> \
+    RangeKernel<I> choose_range(); \
+    template <class I> \
+    DescentKernel<I> choose_descents(); \
     SmallKernels choose_small(); \
     template <class T, class I> \
     RowKernels<T, I> choose_rows(); \
@@ -75,6 +79,24 @@ GatherKernel<I> gather_kernel() {
     return baseline::choose_gather<I>();
 }
 
+template <class I>
+RangeKernel<I> range_kernel() {
+#ifdef SGC_X86
+    if (level() == Level::avx512) return avx512::choose_range<I>();
+    if (level() == Level::avx2) return avx2::choose_range<I>();
+#endif
+    return baseline::choose_range<I>();
+}
+
+template <class I>
+DescentKernel<I> descent_kernel() {
+#ifdef SGC_X86
+    if (level() == Level::avx512) return avx512::choose_descents<I>();
+    if (level() == Level::avx2) return avx2::choose_descents<I>();
+#endif
+    return baseline::choose_descents<I>();
+}
+
 SmallKernels small_kernels() {
 #ifdef SGC_X86
     if (level() == Level::avx512) return avx512::choose_small();
@@ -102,5 +124,9 @@ template RowKernels<double, int32_t> row_kernels<double, int32_t>();
 template RowKernels<double, int64_t> row_kernels<double, int64_t>();
 template GatherKernel<int32_t> gather_kernel<int32_t>();
 template GatherKernel<int64_t> gather_kernel<int64_t>();
+template RangeKernel<int32_t> range_kernel<int32_t>();
+template RangeKernel<int64_t> range_kernel<int64_t>();
+template DescentKernel<int32_t> descent_kernel<int32_t>();
+template DescentKernel<int64_t> descent_kernel<int64_t>();
 
 }  // namespace sgc

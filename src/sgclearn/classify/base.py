@@ -20,14 +20,17 @@ from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.features import Features
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.design import ExplicitDesign, build_designs
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import is_everyone
 from sgclearn.propagation.planner import make_plan
-from sgclearn.propagation.propagate import check_graph, check_nodes, check_rows, propagate_product
+from sgclearn.propagation.propagate import check_nodes, check_rows, propagate_product
 from sgclearn.propagation.source import NodeFeatures
+from sgclearn.validation.matrices import check_not_tiny, refuse_unusable
+from sgclearn.validation.parameters import check_parameter
 
 if TYPE_CHECKING:
     Array = NDArray[np.float64]
@@ -101,18 +104,25 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
                     del self.feature_names_in_
             return NodeFeatures(None, graph.n_nodes, self.row_norm if reset else self.row_norm_)
         row_norm = self.row_norm if reset else self.row_norm_
+        X = refuse_unusable(X)
         features = self._unconverted(X, row_norm, reset)
         if features is None:
-            X = validate_data(
-                self,
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                accept_large_sparse=True,
-                reset=reset,
-            )
+            try:
+                X = validate_data(
+                    self,
+                    X,
+                    accept_sparse="csr",
+                    dtype=[np.float64, np.float32],
+                    accept_large_sparse=True,
+                    reset=reset,
+                )
+            except OverflowError:
+                raise InputError(
+                    "X must hold numbers that a float can hold: got a larger integer; scale it."
+                ) from None
             features = NodeFeatures(X, row_norm=row_norm)
         if reset:
+            check_not_tiny(features.largest if features.row_scale is None else 1.0)
             self.n_features_in_ = features.n_columns
             self.uses_identity_ = False
         if graph is not None:
@@ -277,7 +287,4 @@ def add_to_columns(logits: Array, b: Array) -> Array:
 
 def check_weight_decay(weight_decay: Any) -> float:
     """A finite number >= 0."""
-    number = isinstance(weight_decay, (int, float, np.number)) and not isinstance(weight_decay, bool)
-    if not number or not np.isfinite(weight_decay) or weight_decay < 0:
-        raise InputError(f"weight_decay must be a number >= 0: got {weight_decay!r}; 0 is no regularisation.")
-    return float(weight_decay)
+    return float(check_parameter("weight_decay", weight_decay))

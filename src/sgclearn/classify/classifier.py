@@ -102,7 +102,13 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         y = column_or_1d(as_labels(y))
         known = labelled_mask(y, self.unlabeled)
         weights = check_sample_weight(sample_weight, len(y), np.flatnonzero(known))
-        right = self.predict(X, graph)[known] == y[known]
+        predicted = self.predict(X, graph)
+        if len(y) != len(predicted):
+            raise InputError(
+                f"y must have one label per row of X: got {len(y):,} labels and {len(predicted):,} rows; mark nodes "
+                "without a label with -1, None or an empty text."
+            )
+        right = predicted[known] == y[known]
         return float(np.average(right, weights=weights))
 
 

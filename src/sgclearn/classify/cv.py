@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from sgclearn.classify.base import check_weight_decay
 from sgclearn.classify.classifier import SoftmaxPrediction
-from sgclearn.classify.fitting import SolverSettings, check_count
+from sgclearn.classify.fitting import SolverSettings
 from sgclearn.classify.labels import check_sample_weight, one_hot
 from sgclearn.classify.loss import Softmax
 from sgclearn.classify.search import (
-    SCORINGS,
     Fold,
     FoldProblems,
     OnStep,
@@ -33,6 +32,7 @@ from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.planner import Plan, make_plan
 from sgclearn.propagation.propagate import check_filter, check_n_hops, check_nodes
 from sgclearn.propagation.source import NodeFeatures
+from sgclearn.validation.parameters import check_parameter
 
 DEFAULT_HOPS = tuple(range(11))
 DEFAULT_DECAYS = tuple(float(f"{decay:.3g}") for decay in np.logspace(-8, 0, 25))
@@ -225,11 +225,8 @@ class SGCClassifierCV(SoftmaxPrediction):
         self, graph: Graph | None
     ) -> tuple[list[Wanted], list[float], list[tuple[str, float | None]]]:
         """Checked candidates; without a graph the hops and operators make no difference, so one of each is tried."""
-        if self.search not in ("path", "tpe"):
-            raise InputError(f"search must be 'path' or 'tpe': got {self.search!r}.")
-        if self.scoring not in SCORINGS:
-            raise InputError(f"scoring must be one of {', '.join(SCORINGS)}: got {self.scoring!r}.")
-        check_count("n_trials", self.n_trials)
+        for name in ("search", "scoring", "n_trials", "refit_with_validation"):
+            check_parameter(name, getattr(self, name))
         wanted = self._wanted()
         if self.weight_decay is None:
             decays = list(DEFAULT_DECAYS if self.search == "path" else TPE_BOUNDS)
@@ -358,6 +355,6 @@ class SGCClassifierCV(SoftmaxPrediction):
 
 
 def _as_sequence(value: Any) -> list[Any]:
-    if value is None or isinstance(value, str | PolynomialFilter) or np.isscalar(value):
+    if value is None or isinstance(value, str | PolynomialFilter) or np.ndim(value) == 0:
         return [value]
     return list(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,9 @@ from sgclearn.classify.solvers import (
 from sgclearn.classify.solvers.result import OnIteration
 from sgclearn.errors import InputError
 from sgclearn.propagation.design import Design
+from sgclearn.validation.parameters import check_parameter
 
 Array = NDArray[np.float64]
-SOLVERS = ("lbfgs", "adam", "sgd")
 _EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
 _ROUGH = 1e-3  # a tolerance that float32 gradients have no trouble to reach
 _DEFAULT_ITERATIONS = {"lbfgs": 1000, "adam": 100, "sgd": 100}
@@ -46,26 +45,22 @@ class SolverSettings:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.solver not in SOLVERS:
-            raise InputError(f"solver must be one of {', '.join(SOLVERS)}: got {self.solver!r}.")
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter)
-        check_count("batch_size", self.batch_size)
-        if not _is_positive(self.tol):
-            raise InputError(f"tol must be a positive number: got {self.tol!r}; the default is 1e-10.")
-        for name in ("fit_intercept", "penalize_intercept"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InputError(f"{name} must be True or False: got {getattr(self, name)!r}.")
-        if self.seed is not None and (not _is_whole(self.seed) or self.seed < 0):
-            raise InputError(f"random_state must be a whole number >= 0 or None: got {self.seed!r}.")
+        for name in (
+            "solver",
+            "scale",
+            "max_iter",
+            "batch_size",
+            "tol",
+            "fit_intercept",
+            "penalize_intercept",
+        ):
+            object.__setattr__(self, name, check_parameter(name, getattr(self, name)))
+        object.__setattr__(self, "seed", check_parameter("random_state", self.seed))
         if self.learning_rate is not None and self.solver == "lbfgs":
             raise InputError(
                 f"solver='lbfgs' takes no learning_rate: got {self.learning_rate!r}; leave it out or choose 'adam'."
             )
-        if self.learning_rate is not None and not _is_positive(self.learning_rate):
-            raise InputError(
-                f"learning_rate must be a positive number: got {self.learning_rate!r}; None is the solver's own."
-            )
+        object.__setattr__(self, "learning_rate", check_parameter("learning_rate", self.learning_rate))
 
     @property
     def iterations(self) -> int:
@@ -76,21 +71,6 @@ class SolverSettings:
     def step(self) -> float:
         """The learning rate, for the solvers that have one."""
         return self.learning_rate if self.learning_rate is not None else _DEFAULT_LEARNING_RATE[self.solver]
-
-
-def check_count(name: str, value: Any) -> None:
-    """A whole number >= 1."""
-    if not _is_whole(value) or value < 1:
-        raise InputError(f"{name} must be a whole number >= 1: got {value!r}; leave it out for the default.")
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _is_positive(value: Any) -> bool:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return bool(number and np.isfinite(value) and value > 0)
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.validation.arrays import plain_array, real_array
+from sgclearn.validation.parameters import Number, shown
 
 
 def as_labels(y: Any) -> NDArray[Any]:
     """Labels as an array that keeps what each one is: a list of texts and numbers must not become all texts."""
-    array = np.asarray(y)
+    array = plain_array(y, "y")
     if array.dtype.kind == "U" and isinstance(y, (list, tuple)) and not all(isinstance(v, str) for v in y):
         array = np.asarray(y, dtype=object)
+    if array.dtype.kind not in "biufUO":
+        raise InputTypeError(
+            f"labels must be numbers or texts: got an array of {array.dtype}; convert them to one of these."
+        )
+    if array.dtype.kind == "O":
+        for label in array.ravel():
+            if isinstance(label, tuple | list | set | dict | bytes | np.ndarray):
+                raise InputTypeError(
+                    f"every label must be one number or text: got {shown(label)}; turn labels into texts, and for "
+                    "several labels a node use SGCMultilabelClassifier."
+                )
     if array.dtype.kind == "f" and np.isinf(array).any():
         raise InputError(
             "Input y contains infinity or a value too large for a label; mark unlabelled nodes with NaN."
@@ -24,8 +37,12 @@ def as_labels(y: Any) -> NDArray[Any]:
 
 def labelled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     """Which nodes have a label: not `unlabeled`, and never None, NaN or, among texts, the empty text."""
+    if unlabeled is not None and (np.ndim(unlabeled) or isinstance(unlabeled, list | dict | set | bytes)):
+        raise InputTypeError(
+            f"unlabeled must be one number, text or None: got {shown(unlabeled)}; name the mark."
+        )
     if y.dtype.kind == "O":
-        return np.array([not _is_missing(value, unlabeled) for value in y], dtype=bool)
+        return np.array([not _is_missing(value, unlabeled) for value in y.ravel()], dtype=bool)
     known = np.ones(len(y), dtype=bool)
     if y.dtype.kind == "f":
         known &= ~np.isnan(y)
@@ -82,7 +99,7 @@ def check_sample_weight(sample_weight: Any, n: int, rows: NDArray[np.intp]) -> N
     """Finite, non-negative weights of the labelled rows, not all zero; ones if there are none."""
     if sample_weight is None:
         return np.ones(len(rows))
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = real_array(sample_weight, "sample_weight").astype(np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
@@ -111,12 +128,10 @@ def class_weight_factors(
             f"class_weight must be None, 'balanced' or a dict of class: weight: got {class_weight!r}."
         )
     names = classes.tolist()
-    unknown = [key for key in class_weight if key not in names]
+    unknown = [key for key in class_weight if key not in names]  # numbers and texts compare with anything
     if unknown:
         raise InputError(
             f"class_weight names a class that no labelled node has: got {unknown[0]!r}, not in {names}."
         )
-    factors = np.array([float(class_weight.get(name, 1.0)) for name in names])
-    if not np.isfinite(factors).all() or (factors < 0).any():
-        raise InputError(f"class_weight must hold numbers >= 0: got {class_weight!r}.")
+    factors = np.array([Number().check("a class_weight", class_weight.get(name, 1.0)) for name in names])
     return np.asarray(factors[codes])

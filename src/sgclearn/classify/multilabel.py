@@ -16,6 +16,7 @@ from sgclearn.errors import InputError
 from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter
+from sgclearn.validation.arrays import real_array
 
 
 class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
@@ -143,7 +144,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 def _labelled_rows(y: Any, n_nodes: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     if y is None:
         raise InputError("SGCMultilabelClassifier requires y to be passed, but the target y is None.")
-    targets = np.asarray(y, dtype=np.float64)
+    targets = real_array(y, "y").astype(np.float64)
     if targets.ndim != 2:
         raise InputError(
             f"y must have one row a node and one column a label: got shape {targets.shape}; "

@@ -18,7 +18,6 @@ from sgclearn.propagation.design import Design
 Array = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # training and validation samples
 OnStep = Callable[[int, int], None]
-SCORINGS = ("accuracy", "macro_f1", "log_loss")
 # A selection compares models on a few hundred labels: a looser optimum ranks them the same, several times sooner.
 SEARCH_TOL = 1e-6
 

@@ -66,11 +66,11 @@ def plan_fit(
     from dataclasses import replace
 
     from sgclearn.operators import Operator
-    from sgclearn.persist.checks import MOST_HOPS
-    from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
     from sgclearn.propagation.planner import make_plan
     from sgclearn.propagation.propagate import check_n_hops
     from sgclearn.propagation.source import NodeFeatures
+    from sgclearn.validation.memory import format_bytes, memory_limit_bytes
+    from sgclearn.validation.parameters import MOST_HOPS
 
     if n_hops > MOST_HOPS:
         raise InputError(f"--n-hops must be at most {MOST_HOPS}: got {n_hops}; 2 is the default.")
@@ -99,7 +99,7 @@ def plan_fit(
 def show_plan(screen: Screen, plan: Plan) -> None:
     """Say what was chosen, and what each way costs."""
     from sgclearn.cli.output import counted
-    from sgclearn.propagation.memory import format_bytes
+    from sgclearn.validation.memory import format_bytes
 
     screen.field(
         "Plan",

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from sgclearn.datasets.splits import Positions, Split
 from sgclearn.errors import InputError
+from sgclearn.features.table import as_names
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph
+from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.matrices import as_matrix
+from sgclearn.validation.parameters import Flag
 
 Matrix: TypeAlias = NDArray[Any] | sp.csr_array
 
@@ -75,11 +80,16 @@ class GraphDataset:
     source: str = ""
 
     def __post_init__(self) -> None:
+        check_graph(self.graph)
         n_nodes = self.graph.n_nodes
-        if np.ndim(self.X) != 2 or self.X.shape[0] != n_nodes:
+        object.__setattr__(self, "X", as_matrix(self.X))
+        if self.X.shape[0] != n_nodes:
             raise InputError(
                 f"X must have one row for each of the {n_nodes} nodes: got shape {np.shape(self.X)}."
             )
+        for name in ("feature_names", "class_names"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.feature_names is not None and len(self.feature_names) != self.X.shape[1]:
             raise InputError(
                 f"feature_names must name each of the {self.X.shape[1]} columns of X: got "
@@ -138,6 +148,7 @@ class GraphDataset:
         >>> int((data.train_labels() >= 0).sum())
         60
         """
+        with_val = Flag().check("with_val", with_val)
         labels = np.full_like(self.y, -1)
         labels[self.train] = self.y[self.train]
         if with_val:
@@ -146,7 +157,7 @@ class GraphDataset:
 
 
 def _integers(name: str, values: Any, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
-    given = np.asarray(values)
+    given = plain_array(values, name)
     if given.dtype.kind not in "iu" and given.size:
         raise InputError(f"{name} must be integers: got {given.dtype}.")
     copy = given.astype(dtype)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from sgclearn.datasets.registry import DataFile, DatasetInfo, Form
 from sgclearn.errors import DataFileError
+from sgclearn.validation.reading import as_path
 
 DATA_VARIABLE = "SGCLEARN_DATA"
 CACHE_VARIABLE = "SGCLEARN_CACHE"
@@ -47,7 +48,7 @@ def cache_folder() -> Path:
 def search_folders(data_dir: Folder | None = None) -> list[Path]:
     """Folders to look in: `data_dir` alone if given, else that of SGCLEARN_DATA and then the cache."""
     if data_dir is not None:
-        return [Path(data_dir).expanduser()]
+        return [as_path(data_dir).expanduser()]
     named = os.environ.get(DATA_VARIABLE, "")
     return [*([Path(named).expanduser()] if named else []), cache_folder()]
 

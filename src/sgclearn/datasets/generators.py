@@ -16,6 +16,7 @@ from sgclearn.datasets.dataset import GraphDataset
 from sgclearn.datasets.splits import Split, _count, _generator
 from sgclearn.errors import InputError
 from sgclearn.graph import Graph
+from sgclearn.validation.parameters import Number, shown
 
 REDDIT_NODES, REDDIT_EDGES, REDDIT_FEATURES, REDDIT_CLASSES = 232_965, 11_600_000, 602, 41
 # Training, validation and test nodes of the paper; the others are in no part.
@@ -240,5 +241,6 @@ def _check_shares(**given: Any) -> None:
     }
     for name, value in given.items():
         words, allows = ranges[name]
-        if not allows(value):
-            raise InputError(f"{name} must be {words}: got {value!r}.")
+        number = Number(low=-np.inf).plain(value)
+        if number is None or not allows(number):
+            raise InputError(f"{name} must be {words}: got {shown(value)}; correct it.")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sgclearn.datasets.dataset import LabelledGraph
 from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
-from sgclearn.tables.archives import load_arrays
+from sgclearn.tables.archives import csr_of_parts, load_arrays
 
 _PARTS = ("data", "indices", "indptr", "shape")
 _KEYS = (*(f"adj_{part}" for part in _PARTS), *(f"attr_{part}" for part in _PARTS), "labels")
@@ -37,13 +37,17 @@ def read_gnn_benchmark(path: Path, class_names: tuple[str, ...] = ()) -> Labelle
     """
     try:
         arrays = load_arrays(path, _KEYS)
-        adjacency, X = (_matrix(arrays, name) for name in ("adj", "attr"))
+        adjacency, X = (_matrix(path, arrays, name) for name in ("adj", "attr"))
         ends = adjacency.tocoo()
         graph = Graph.from_edges(
             ends.row.astype(np.int64), ends.col.astype(np.int64), n_nodes=adjacency.shape[0]
         )
         y = arrays["labels"].astype(np.int64)
-        if X.shape[0] != len(y) or adjacency.shape != (len(y), len(y)) or y.min() < 0:
+        if (
+            X.shape[0] != len(y)
+            or adjacency.shape != (len(y), len(y))
+            or not 0 <= y.min() <= y.max() < len(y)
+        ):
             raise ValueError(f"{len(y)} labels, features {X.shape} and adjacency {adjacency.shape}")
     except Exception as error:  # a damaged archive can fail in many ways, all of them the file's fault
         raise DataFileError(
@@ -53,10 +57,8 @@ def read_gnn_benchmark(path: Path, class_names: tuple[str, ...] = ()) -> Labelle
     return LabelledGraph(graph, X, y, names, None, None)
 
 
-def _matrix(arrays: dict[str, NDArray[np.generic]], name: str) -> sp.csr_array:
+def _matrix(path: Path, arrays: dict[str, NDArray[np.generic]], name: str) -> sp.csr_array:
     data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in _PARTS)
-    parts = (data.astype(np.float64), indices.astype(np.int32), indptr.astype(np.int32))
-    matrix = sp.csr_array(parts, shape=tuple(shape.tolist()))
-    matrix.check_format(full_check=True)
+    matrix = csr_of_parts(path, data.astype(np.float64), indices, indptr, shape)
     matrix.eliminate_zeros()
     return matrix

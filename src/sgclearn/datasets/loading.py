@@ -18,6 +18,9 @@ from sgclearn.datasets.reddit import read_reddit
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY, DatasetInfo
 from sgclearn.datasets.splits import Split, redraw_training, split_per_class
 from sgclearn.errors import DataFileError, InputError
+from sgclearn.validation.matrices import check_values
+from sgclearn.validation.parameters import Choice
+from sgclearn.validation.reading import reading, regular_file
 
 DEFAULT_SEED = 2019
 PER_CLASS = (20, 30)  # training and validation nodes of each class, where the registry has no others
@@ -107,9 +110,7 @@ def list_datasets(data_dir: Folder | None = None) -> tuple[DatasetInfo, ...]:
 
 def known_dataset(name: str) -> DatasetInfo:
     """Entry of the registry; an error that lists the names if there is none."""
-    if name not in REGISTRY:
-        raise InputError(f"name must be one of {', '.join(REGISTRY)}: got {name!r}.")
-    return REGISTRY[name]
+    return REGISTRY[Choice(values=tuple(REGISTRY)).check("name", name)]
 
 
 def _split_kind(info: DatasetInfo, split: str | None, options: dict[str, int | None]) -> str:
@@ -166,6 +167,15 @@ def _read(info: DatasetInfo, data_dir: Folder | None) -> LabelledGraph:
 
 def read_files(layout: str, paths: Sequence[Path], class_names: tuple[str, ...] = ()) -> LabelledGraph:
     """Read the files of a form, in the order of the registry."""
+    for path in paths:
+        regular_file(path)
+    with reading(paths[0], f"the first of the files of a dataset in the layout {layout}", "get them again"):
+        data = _read_layout(layout, paths, class_names)
+        check_values(data.X)
+        return data
+
+
+def _read_layout(layout: str, paths: Sequence[Path], class_names: tuple[str, ...]) -> LabelledGraph:
     if layout == "planetoid":
         return read_planetoid(dict(zip(PLANETOID_PARTS, paths, strict=True)), class_names)
     if layout == "linqs":

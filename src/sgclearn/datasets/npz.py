@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sgclearn.datasets.dataset import LabelledGraph
 from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
-from sgclearn.tables.archives import load_arrays
+from sgclearn.tables.archives import csr_of_parts, load_arrays
 
 
 def embedded_arrays(path: str) -> dict[str, NDArray[Any]]:
@@ -74,10 +74,8 @@ def read_npz(path: Path, vocabulary: Path | None = None) -> LabelledGraph:
     """
     try:
         arrays = load_arrays(path, _KEYS)
-        indices, indptr = (arrays[key].astype(np.int32) for key in ("x_indices", "x_indptr"))
-        parts = (arrays["x_data"].astype(np.float64), indices, indptr)
-        X = sp.csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
-        X.check_format(full_check=True)
+        parts = [arrays[f"x_{part}"] for part in ("indices", "indptr", "shape")]
+        X = csr_of_parts(path, arrays["x_data"].astype(np.float64), *parts)
         graph = Graph.from_edges(arrays["edges"].astype(np.int64), n_nodes=X.shape[0])
         y = arrays["y"].astype(np.int64)
         classes = tuple(arrays["class_names"].tolist())

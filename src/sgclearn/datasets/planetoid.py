@@ -18,6 +18,8 @@ from sgclearn.datasets.inert_pickle import read_pickle
 from sgclearn.datasets.splits import Split
 from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
+from sgclearn.tables.archives import csr_of_parts
+from sgclearn.validation.reading import reading
 
 N_VAL = 500  # of the public split: the nodes that follow the training nodes
 
@@ -67,15 +69,10 @@ def read_planetoid(files: Mapping[str, Path], class_names: tuple[str, ...] = ())
 
 def _matrix(path: Path) -> sp.csr_array:
     stored = read_pickle(path)
-    try:
-        parts = (stored.data.astype(np.float64), stored.indices, stored.indptr)
-        matrix = sp.csr_array(parts, shape=stored._shape)
-        matrix.check_format(full_check=True)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise DataFileError(
-            f"{path} must have a sparse matrix, got a broken one ({error}): get it again."
-        ) from error
-    return matrix
+    with reading(path, "a Planetoid file with a sparse matrix", "get it again"):
+        return csr_of_parts(
+            path, stored.data.astype(np.float64), stored.indices, stored.indptr, stored._shape
+        )
 
 
 def _one_hot(path: Path) -> NDArray[Any]:

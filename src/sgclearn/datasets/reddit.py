@@ -49,7 +49,11 @@ def read_reddit(path: Path, adjacency: Path) -> LabelledGraph:
         places = []
         for part in _SPLIT:
             index, labels = (_integers(arrays[name]) for name in (f"{part}_index", f"y_{part}"))
-            if index.shape != labels.shape or index.min() < 0 or labels.min() < 0:
+            if (
+                index.shape != labels.shape
+                or index.min() < 0
+                or not 0 <= labels.min() <= labels.max() < n_nodes
+            ):
                 raise ValueError(f"{index.shape} positions and {labels.shape} labels for {part}")
             y[index] = labels
             places.append(np.sort(index).astype(np.intp))

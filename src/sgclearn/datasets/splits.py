@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
+from sgclearn.validation.parameters import check_parameter
 
 Positions = NDArray[np.intp]
 
@@ -95,9 +96,7 @@ def redraw_training(
 
 
 def _generator(seed: int) -> np.random.Generator:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(f"seed must be a non-negative integer: got {seed!r}; any such number will do.")
-    return np.random.default_rng(int(seed))
+    return np.random.default_rng(check_parameter("seed", seed))
 
 
 def _count(name: str, value: int, least: int) -> int:

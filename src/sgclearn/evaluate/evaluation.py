@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgclearn.classify.labels import as_labels
 from sgclearn.errors import InputError
 from sgclearn.evaluate.intervals import (
     Interval,
@@ -17,6 +18,7 @@ from sgclearn.evaluate.intervals import (
     percentile_interval,
     wilson,
 )
+from sgclearn.validation.parameters import Number, check_parameter, shown
 
 N_BOOTSTRAP = 1000
 
@@ -145,8 +147,11 @@ def evaluate_predictions(
     array([[2, 0],
            [1, 1]])
     """
-    if isinstance(confidence, bool) or not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1: got {confidence!r}; the usual one is 0.95.")
+    if Number(high=1.0, open=True).plain(confidence) in (None, 1.0):
+        raise InputError(
+            f"confidence must lie between 0 and 1: got {shown(confidence)}; the usual one is 0.95."
+        )
+    seed = check_parameter("random_state", seed)
     truth, guess = _labels(y_true, "y_true"), _labels(y_pred, "y_pred")
     if len(truth) != len(guess) or len(truth) == 0:
         raise InputError(
@@ -182,7 +187,7 @@ def evaluate_predictions(
 
 
 def _labels(y: Any, name: str) -> list[Any]:
-    array = np.asarray(y)
+    array = as_labels(y)
     if array.ndim != 1:
         raise InputError(f"{name} must have one class a node: got shape {array.shape}; use a flat array.")
     values: list[Any] = array.tolist()
@@ -205,7 +210,7 @@ def _class_list(truth: list[Any], guess: list[Any], classes: Any) -> list[Any]:
         )
     if classes is None:
         return sorted(occurring)
-    listed: list[Any] = np.asarray(classes).tolist()
+    listed: list[Any] = as_labels(classes).ravel().tolist()
     unlisted = sorted(occurring.difference(listed))
     if unlisted or len(set(listed)) < len(listed):
         fault = f"no {unlisted[0]!r}, which occurs" if unlisted else "one of them twice"

@@ -11,12 +11,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.tables.messages import RowError, counted
+from sgclearn.validation.matrices import LARGEST
 
 Impute = Literal["mean", "median", "zero"]
 Kind = Literal["number", "category"]
 
-# Products of values beyond this leave the range of float64, and with them every loss and gradient.
-LARGEST = np.float64(1e150)
 # A number in its usual spelling; 007 is a code.
 _NUMBER = r"^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 

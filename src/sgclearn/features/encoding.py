@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, InputTypeError
 from sgclearn.features.columns import (
     IMPUTE_CHOICES,
     ColumnEncoding,
@@ -21,6 +21,7 @@ from sgclearn.features.columns import (
     learn_categories,
     learn_fill,
 )
+from sgclearn.validation.parameters import Choice, Whole
 
 Matrix: TypeAlias = NDArray[Any] | csr_array
 
@@ -105,8 +106,8 @@ class Encoding:
         Encoding
         """
         check_impute(impute)
-        if max_categories < 1:
-            raise InputError(f"max_categories must be at least 1: got {max_categories}; leave it at 50.")
+        _check_table(table)
+        Whole("leave it at 50", low=1).check("max_categories", max_categories)
         if table.num_columns == 0:
             raise InputError(
                 "features must have at least one column besides the id: got none; name the id with "
@@ -135,6 +136,7 @@ class Encoding:
         -------
         ndarray or csr_array of shape (n, d)
         """
+        _check_table(table)
         self._check_columns(table.column_names)
         return self._apply_sparse(table) if self.sparse else self._apply_dense(table)
 
@@ -213,12 +215,12 @@ class Encoding:
         try:
             columns = tuple(_column_from_dict(column) for column in state["columns"])
             dtype, sparse, impute = state["dtype"], state["sparse"], state["impute"]
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise InputError(
                 f"a feature encoding must be the dictionary that Encoding.to_dict gives: got one that lacks "
                 f"or garbles {error}; save the model again."
             ) from error
-        if dtype not in ("float32", "float64") or not isinstance(sparse, bool):
+        if not isinstance(dtype, str) or dtype not in ("float32", "float64") or not isinstance(sparse, bool):
             raise InputError(
                 f"a feature encoding must have dtype float32 or float64 and sparse true or false: got "
                 f"{dtype!r} and {sparse!r}; save the model again."
@@ -233,9 +235,18 @@ class Encoding:
 
 def check_impute(impute: str | None) -> None:
     """Refuse an impute choice that does not exist."""
-    if impute is not None and impute not in IMPUTE_CHOICES:
-        raise InputError(
-            f'impute must be "mean", "median", "zero" or None: got {impute!r}; choose one of them.'
+    Choice(
+        "choose one of them",
+        optional=True,
+        values=IMPUTE_CHOICES,
+        sentence='"mean", "median", "zero" or None',
+    ).check("impute", impute)
+
+
+def _check_table(table: Any) -> None:
+    if not (hasattr(table, "column_names") and hasattr(table, "num_columns")):
+        raise InputTypeError(
+            f"table must be an Arrow table: got {type(table).__name__}; use Features.from_frame for other frames."
         )
 
 

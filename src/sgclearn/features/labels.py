@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, InputTypeError
 from sgclearn.features.alignment import index_ids
 from sgclearn.features.frames import as_arrow, index_is_id, is_pandas, named_id, split_ids
+from sgclearn.graph.checks import check_graph
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import RowError, counted
+from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.parameters import Choice, shown
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
@@ -166,11 +169,13 @@ class Labels:
 
     def mask(self, graph: Graph, split: Split) -> NDArray[np.bool_]:
         """Tell which nodes have a label of that split: bool, shape (graph.n_nodes,)."""
+        check_graph(graph)
         mask = np.zeros(graph.n_nodes, dtype=np.bool_)
         mask[self._positions(graph)[self._chosen(split)]] = True
         return mask
 
     def _positions(self, graph: Graph) -> NDArray[np.intp]:
+        check_graph(graph)
         positions = graph.node_ids.lookup(self.ids)
         unknown = np.flatnonzero(positions < 0)
         if unknown.size:
@@ -186,8 +191,9 @@ class Labels:
     def _chosen(self, which: str | None) -> NDArray[np.bool_]:
         if which is None:
             return np.ones(self.ids.size, dtype=np.bool_)
-        if which not in ("train", "val", "test"):
-            raise InputError(f'a split must be "train", "val" or "test": got {which!r}; choose one of them.')
+        Choice(
+            "choose one of them", values=("train", "val", "test"), sentence='"train", "val" or "test"'
+        ).check("a split", which)
         if self.splits is None:
             raise InputError(
                 f"labels must have splits to choose {which!r} from: got labels without; add a split column."
@@ -201,9 +207,9 @@ def choose_columns(
 ) -> tuple[str, str | None, bool]:
     """Find label and split among the columns besides the id; also whether the split is more than a guess."""
     for role, name in (("label_column", label_column), ("split_column", split_column)):
-        if name is not None and name not in names:
+        if name is not None and (not isinstance(name, str) or name not in names):
             raise InputError(
-                f"{role} must be one of the columns {', '.join(names)}: got {name!r}; name one of them."
+                f"{role} must be one of the columns {', '.join(names)}: got {shown(name)}; name one of them."
             )
     split = split_column or _named([name for name in names if name != label_column], SPLIT_NAMES)
     rest = [name for name in names if name != split]
@@ -254,9 +260,24 @@ def _word(value: Any) -> str:
     return "" if value is None or value != value else str(value).strip().lower()
 
 
+def _listed(values: Iterable[Any], name: str) -> list[Any]:
+    """Single values as a list."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputTypeError(
+            f"{name} must be a list, one entry a row: got {shown(values)}; put them in a list."
+        )
+    listed: list[Any] = (
+        plain_array(values, name).ravel().tolist() if hasattr(values, "__array__") else list(values)
+    )
+    for value in listed:
+        if isinstance(value, list | tuple | dict | set) or (hasattr(value, "__array__") and np.ndim(value)):
+            raise InputTypeError(f"{name} must be single values: got {shown(value)}; give one a row.")
+    return listed
+
+
 def _as_classes(values: Iterable[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Classes as int64 or as strings, and which rows have one."""
-    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    listed = _listed(values, "labels")
     empty = [value is None or value != value or value == "" for value in listed]
     held = {type(value) for value, nothing in zip(listed, empty, strict=True) if not nothing}
     labelled = ~np.array(empty, dtype=np.bool_)
@@ -278,7 +299,7 @@ def _as_classes(values: Iterable[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]
 
 
 def _as_splits(splits: Iterable[Any], labelled: NDArray[np.bool_]) -> NDArray[Any]:
-    listed = splits.tolist() if isinstance(splits, np.ndarray) else list(splits)
+    listed = _listed(splits, "splits")
     words = [_word(value) for value in listed]
     for row, word in enumerate(words):
         if word == "" and row < labelled.size and labelled[row]:

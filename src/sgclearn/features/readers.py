@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
-import zlib
 from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import issparse
 
 from sgclearn.errors import DataFileError, InputError, InputTypeError
 from sgclearn.features.columns import Impute
@@ -19,10 +18,12 @@ from sgclearn.features.frames import ID_NAMES, named_id
 from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES, Labels, choose_columns
 from sgclearn.features.table import Features
 from sgclearn.tables import TableFile, open_table
-from sgclearn.tables.archives import array_names, load_arrays, load_matrix
+from sgclearn.tables.archives import array_names, csr_of_parts, load_arrays, load_matrix
 from sgclearn.tables.columns import id_column as usual_ids
 from sgclearn.tables.columns import mark_missing
+from sgclearn.tables.contents import content
 from sgclearn.tables.messages import RowError
+from sgclearn.validation.reading import COLUMNS_PER_ENTRY, FEW_COLUMNS, as_path, reading, regular_file
 
 SVMLIGHT_SUFFIXES = (".svm", ".svmlight", ".libsvm")
 CSR_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
@@ -79,24 +80,25 @@ def read_features(
     array([[30.,  1.,  0.],
            [40.,  0.,  1.]])
     """
-    path = Path(path)
+    path = as_path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
     kind = suffixes[-1] if suffixes else ""
     file = None
     try:
-        if kind == ".npz" or kind in SVMLIGHT_SUFFIXES:
-            _refuse_table_options(
-                id_column=id_column, impute=impute, encoding=encoding, delimiter=delimiter, header=header
+        with reading(path, "a table or matrix of features"):
+            if kind == ".npz" or kind in SVMLIGHT_SUFFIXES:
+                _refuse_table_options(
+                    id_column=id_column, impute=impute, encoding=encoding, delimiter=delimiter, header=header
+                )
+                return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
+            file = open_table(
+                path, delimiter=delimiter, header=header, header_words=_header_words(ID_NAMES, id_column)
             )
-            return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
-        file = open_table(
-            path, delimiter=delimiter, header=header, header_words=_header_words(ID_NAMES, id_column)
-        )
-        table, id_column = _read_columns(file, id_column, encoding)
-        _refuse_no_rows(file, table)
-        return Features.from_frame(
-            table, id_column, impute=impute, max_categories=max_categories, encoding=encoding
-        )
+            table, id_column = _read_columns(file, id_column, encoding)
+            _refuse_no_rows(file, table)
+            return Features.from_frame(
+                table, id_column, impute=impute, max_categories=max_categories, encoding=encoding
+            )
     except DataFileError:
         raise
     except (InputError, InputTypeError) as error:
@@ -145,36 +147,43 @@ def read_labels(
     >>> read_labels(path)
     Labels(2 nodes, 2 classes, 1 train, 0 val, 1 test)
     """
-    path = Path(path)
+    path = as_path(path)
     known = (*ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES)
     words = _header_words(known, id_column, label_column, split_column)
     file = None
     try:
-        file = open_table(path, delimiter=delimiter, header=header, header_words=words)
-        names = list(file.names)
-        id_name = id_column or named_id(names) or names[0]
-        rest = [name for name in names if name != id_name]
-        if split_column is None and not file.has_header and len(rest) == 2:
-            split_column = next(name for name in reversed(rest) if name != label_column)
-        label, split, is_split = choose_columns(rest, label_column, split_column)
-        wanted = [name for name in (id_name, label, split) if name is not None]
-        table = file.read(wanted, text_columns=wanted)
-        _refuse_no_rows(file, table)
-        if file.is_text:
-            _refuse_fractions(file, label, table.column(label))
-        for name in (id_name, label):
-            table = table.set_column(wanted.index(name), name, usual_ids(table.column(name)))
-        return Labels.from_frame(
-            table,
-            id_name,
-            # A guess stays one: whether the other column is a split is seen only in its cells.
-            label_column=label_column if split is not None and not is_split else label,
-            split_column=split if is_split else None,
-        )
+        with reading(path, "a table of labels"):
+            file = open_table(path, delimiter=delimiter, header=header, header_words=words)
+            return _labels_of(file, id_column, label_column, split_column)
     except DataFileError:
         raise
     except InputError as error:
         raise _in_file(path, file, error) from error
+
+
+def _labels_of(
+    file: TableFile, id_column: str | None, label_column: str | None, split_column: str | None
+) -> Labels:
+    names = list(file.names)
+    id_name = id_column or named_id(names) or names[0]
+    rest = [name for name in names if name != id_name]
+    if split_column is None and not file.has_header and len(rest) == 2:
+        split_column = next(name for name in reversed(rest) if name != label_column)
+    label, split, is_split = choose_columns(rest, label_column, split_column)
+    wanted = [name for name in (id_name, label, split) if name is not None]
+    table = file.read(wanted, text_columns=wanted)
+    _refuse_no_rows(file, table)
+    if file.is_text:
+        _refuse_fractions(file, label, table.column(label))
+    for name in (id_name, label):
+        table = table.set_column(wanted.index(name), name, usual_ids(table.column(name)))
+    return Labels.from_frame(
+        table,
+        id_name,
+        # A guess stays one: whether the other column is a split is seen only in its cells.
+        label_column=label_column if split is not None and not is_split else label,
+        split_column=split if is_split else None,
+    )
 
 
 def _in_file(path: Path, file: TableFile | None, error: Exception) -> DataFileError:
@@ -270,43 +279,29 @@ def _read_npz(path: Path) -> Features:
         )
     parts = () if is_scipy else CSR_KEYS if is_csr else (str(dense),)
     arrays = load_arrays(path, {*parts, "ids", "names"})
-    try:
-        if is_scipy:
-            X = load_matrix(path)
-        else:
-            X = _csr_of(*(arrays[part] for part in CSR_KEYS)) if is_csr else arrays[str(dense)]
-        names = arrays["names"].tolist() if "names" in arrays else None
-    except DataFileError:
-        raise
-    except (ValueError, TypeError, IndexError) as error:
-        raise _unreadable(path, "an npz archive with the parts of a csr matrix", error) from error
+    if is_scipy:
+        X = load_matrix(path)
+    else:
+        X = csr_of_parts(path, *(arrays[part] for part in CSR_KEYS)) if is_csr else arrays[str(dense)]
+    check_width(path, X)
+    names = arrays["names"].ravel().tolist() if "names" in arrays else None
     return Features.from_matrix(X, arrays.get("ids"), names)
 
 
-def _csr_of(data: Any, indices: Any, indptr: Any, shape: Any) -> csr_array:
-    # Archives keep narrow or unsigned indices to be small; scipy computes with signed ones.
-    parts = (data, indices.astype(np.int64), indptr.astype(np.int64))
-    matrix = csr_array(parts, shape=tuple(int(size) for size in shape))
-    matrix.check_format(full_check=True)
-    return matrix
+def check_width(path: Path, X: Any) -> None:
+    """Refuse a sparse matrix with so many more columns than entries that its weights alone would fill the memory."""
+    if issparse(X) and X.shape[1] > max(FEW_COLUMNS, COLUMNS_PER_ENTRY * X.nnz):
+        raise DataFileError(
+            f"{path} must have entries in more of its columns: got {X.nnz:,} in {X.shape[1]:,} columns; check the "
+            "largest column index, or leave out columns without entries."
+        )
 
 
 def _read_svmlight(path: Path) -> Features:
     from sklearn.datasets import load_svmlight_file
 
-    try:
-        X, _ = load_svmlight_file(os.fspath(path))
-    except FileNotFoundError:
-        raise _not_there(path) from None
-    except (OSError, ValueError, OverflowError, EOFError, zlib.error) as error:
-        raise _unreadable(path, "svmlight text (target column:value ...)", error) from error
+    text = io.BytesIO(content(regular_file(path)))  # unpacked within its budget
+    with reading(path, "svmlight text (target column:value ...)", "save it again"):
+        X, _ = load_svmlight_file(text)
+    check_width(path, X)
     return Features.from_matrix(X)
-
-
-def _not_there(path: Path) -> DataFileError:
-    return DataFileError(f"{path} must be an existing file: got nothing there; check the path.")
-
-
-def _unreadable(path: Path, expected: str, error: Exception) -> DataFileError:
-    reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return DataFileError(f"{path} must be {expected}, and could not be read ({reason}); save it again.")

@@ -12,11 +12,16 @@ from scipy.sparse import csr_array, issparse
 
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.features.alignment import index_ids
-from sgclearn.features.columns import LARGEST, Impute, too_large
+from sgclearn.features.columns import Impute, too_large
 from sgclearn.features.encoding import Encoding, Matrix
 from sgclearn.features.frames import split_ids
+from sgclearn.graph.checks import check_graph
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import counted
+from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.matrices import LARGEST, as_matrix
+from sgclearn.validation.parameters import check_type, shown
+from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph, NodeIds
@@ -62,7 +67,7 @@ class Features:
     def __post_init__(self) -> None:
         matrix = _as_matrix(self.matrix)
         n_rows, n_columns = matrix.shape
-        names = tuple(self.names)
+        names = as_names(self.names)
         if names and len(names) != n_columns:
             raise InputError(
                 f"names must name each of the {counted(n_columns, 'feature column')}: got "
@@ -126,7 +131,7 @@ class Features:
         array([[1., 0.],
                [0., 1.]])
         """
-        return cls(X, ids, tuple(names or ()))  # type: ignore[arg-type]
+        return cls(X, ids, () if names is None else as_names(names))  # type: ignore[arg-type]
 
     @classmethod
     def from_frame(
@@ -175,6 +180,8 @@ class Features:
         >>> Features.from_frame(new, encoding=features.encoding).matrix
         array([[50.,  0.,  1.]])
         """
+        if encoding is not None:
+            check_type(encoding, Encoding, "encoding", "give the encoding of other Features")
         if encoding is not None and impute is not None:
             raise InputError(
                 f"impute must be left out when an encoding is given, which has its own "
@@ -205,6 +212,7 @@ class Features:
         InputError
             If a node has no features, or, without ids, if the number of rows is not the number of nodes.
         """
+        check_graph(graph)
         if self._index is None:
             if self.matrix.shape[0] != graph.n_nodes:
                 raise InputError(
@@ -227,9 +235,16 @@ class Features:
         return self.matrix[rows]
 
 
+def as_names(names: Iterable[Any]) -> tuple[str, ...]:
+    """Names of columns: texts, or what can be spelled as one."""
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
+        raise InputTypeError(f"names must be a list of texts: got {shown(names)}; give one a column.")
+    return tuple(name if isinstance(name, str) else str(name) for name in names)
+
+
 def _as_matrix(X: Any) -> Matrix:
     """Matrix of floats, dense or csr in canonical form; what is given is never changed."""
-    matrix: Any = csr_array(X) if issparse(X) else np.asarray(X)
+    matrix: Any = check_sparse(X, "features") if issparse(X) else plain_array(X, "features")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
             f"features must be a matrix with one row a node and at least one column: got shape "
@@ -245,12 +260,7 @@ def _as_matrix(X: Any) -> Matrix:
             f"features must be real numbers: got an array of {matrix.dtype}; use Features.from_frame for "
             "tables with strings."
         )
-    if matrix.dtype != np.float32:
-        matrix = matrix.astype(np.float64, copy=False)
-    if issparse(matrix) and not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    return matrix
+    return as_matrix(matrix, "features")
 
 
 def _read_only(matrix: Matrix) -> Matrix:

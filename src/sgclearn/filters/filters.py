@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
+from sgclearn.validation.arrays import real_array
+from sgclearn.validation.matrices import as_matrix, check_values
+from sgclearn.validation.parameters import MOST_HOPS, Number, Whole, check_type, shown
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
@@ -45,7 +49,7 @@ class PolynomialFilter:
             Eigenvalues of `I - S`; for ``sym`` and ``rw`` they lie between 0 (neighbours agree, up to their degree)
         and 2, for ``cheby`` between -1 and 1.
         """
-        shifted = 1.0 - np.asarray(frequency, dtype=np.float64)
+        shifted = 1.0 - real_array(frequency, "frequency").astype(np.float64)
         return np.asarray(np.polynomial.polynomial.polyval(shifted, self.coefficients))
 
     def apply(self, X: Any, operator: Operator) -> Array:
@@ -53,7 +57,17 @@ class PolynomialFilter:
 
         `propagate(X, graph, filter=...)` does the same by the cheapest plan.
         """
-        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        if not hasattr(operator, "matrix"):
+            raise InputTypeError(
+                f"operator must be an Operator: got {type(operator).__name__}; make one with Operator(graph)."
+            )
+        X = as_matrix(X)
+        if X.shape[0] != operator.n_nodes:
+            raise InputError(
+                f"X must have one row a node: got shape {X.shape} for {operator.n_nodes:,} nodes."
+            )
+        check_values(X)
+        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         S = operator.matrix()
         H = self.coefficients[-1] * X
         for coefficient in self.coefficients[-2::-1]:
@@ -135,8 +149,7 @@ class HeatFilter(PolynomialFilter):
 
     def __post_init__(self) -> None:
         _check_hops(self.hops, least=0)
-        if not (isinstance(self.t, (int, float, np.number)) and math.isfinite(self.t) and self.t >= 0):
-            raise InputError(f"t must be a number >= 0: got {self.t!r}.")
+        Number().check("t", self.t)
         kept = float(self.coefficients.sum())
         if kept < 0.5:
             warnings.warn(
@@ -162,13 +175,14 @@ class CustomFilter(PolynomialFilter):
     def __post_init__(self) -> None:
         try:
             values = tuple(float(value) for value in self.values)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"a filter needs a list of numbers as coefficients: got {self.values!r}; c_0 comes first."
+                f"a filter needs a list of numbers as coefficients: got {shown(self.values)}; c_0 comes first."
             ) from None
         object.__setattr__(self, "values", values)
         if not self.values or not np.isfinite(self.values).all():
-            raise InputError(f"a filter needs finite coefficients, at least one: got {self.values!r}.")
+            raise InputError(f"a filter needs finite coefficients, at least one: got {shown(self.values)}.")
+        _check_hops(len(values) - 1, least=0)
 
     @property
     def coefficients(self) -> Array:
@@ -178,7 +192,7 @@ class CustomFilter(PolynomialFilter):
 
 def coefficients_of(wanted: int | PolynomialFilter) -> Array:
     """Coefficients of a filter; a whole number k is the power `S^k`."""
-    return (wanted if isinstance(wanted, PolynomialFilter) else PowerFilter(int(wanted))).coefficients
+    return (wanted if isinstance(wanted, PolynomialFilter) else PowerFilter(wanted)).coefficients
 
 
 def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
@@ -186,8 +200,9 @@ def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
     kinds = {
         kind.__name__: kind for kind in (PowerFilter, S2GCFilter, PageRankFilter, HeatFilter, CustomFilter)
     }
+    check_type(state, dict, "a filter", "give what to_dict gave")
     parameters = {key: value for key, value in state.items() if key != "filter"}
-    if state.get("filter") not in kinds:
+    if not isinstance(state.get("filter"), str) or state["filter"] not in kinds:
         raise InputError(f"filter must be one of {', '.join(kinds)}: got {state.get('filter')!r}.")
     try:
         return kinds[state["filter"]](**parameters)
@@ -196,10 +211,8 @@ def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
 
 
 def _check_hops(hops: Any, least: int) -> None:
-    if not isinstance(hops, (int, np.integer)) or isinstance(hops, bool) or hops < least:
-        raise InputError(f"n_hops of a filter must be a whole number >= {least}: got {hops!r}.")
+    Whole(low=least, high=MOST_HOPS).check("n_hops of a filter", hops)
 
 
 def _check_share(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not (isinstance(value, (int, float, np.number)) and 0.0 <= value <= 1.0):
-        raise InputError(f"{name} must be a number from 0 to 1: got {value!r}.")
+    Number(high=1.0).check(name, value)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
 from sgclearn.tables.messages import RowError, counted
+from sgclearn.validation.arrays import real_array
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
+from sgclearn.validation.parameters import MAX_NODES, check_parameter
 
 Duplicates: TypeAlias = Literal["once", "sum", "max", "min", "error"]
 SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
 
 INT32_MAX = 2**31 - 1
-# Above this, source * n_nodes + target no longer fits an int64.
-MAX_NODES = 3_037_000_499
+_NODE_BYTES = 40  # row starts, and the counts they are added up from
+_PLAUSIBLE_NODES = 10_000_000  # below, nobody asks how much memory there is
 
 
 @dataclass(frozen=True)
@@ -45,25 +48,13 @@ class Policy:
     self_loops: SelfLoops
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("duplicates", self.duplicates, get_args(Duplicates)),
-            ("self_loops", self.self_loops, get_args(SelfLoops)),
-        ):
-            if value not in choices:
-                listing = ", ".join(map(repr, choices))
-                raise InputError(f"{name} must be one of {listing}: got {value!r}.")
+        for name in ("directed", "duplicates", "self_loops"):
+            check_parameter(name, getattr(self, name))
 
 
 def check_weights(weights: ArrayLike, n_edges: int) -> NDArray[np.float64]:
     """Give weights as float64, shape (E,); their values are checked with the edges they belong to."""
-    array = np.asarray(weights)
-    if array.dtype.kind not in "biuf" and array.size:
-        if array.dtype.kind != "O":
-            raise InputTypeError(f"weights must be real numbers: got an array of {array.dtype}.")
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputTypeError(f"weights must be real numbers: {error}.") from None
+    array = real_array(weights, "weights")
     if array.shape != (n_edges,):
         raise InputError(
             f"weights must be one number an edge: got shape {array.shape} for {n_edges:,} edges."
@@ -95,6 +86,12 @@ def build_rows(
     """
     if n_nodes > MAX_NODES:
         raise InputError(f"a graph must have at most {MAX_NODES:,} nodes: got {n_nodes:,}.")
+    needed = _NODE_BYTES * float(n_nodes)
+    if n_nodes > _PLAUSIBLE_NODES and needed > memory_limit_bytes():
+        raise MemoryLimitError(
+            f"a graph of {n_nodes:,} nodes needs {format_bytes(needed)} for its row starts alone and "
+            f"{format_bytes(memory_limit_bytes())} may be used: number the nodes without gaps, or use more memory."
+        )
     source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
     if weights is not None:
         source, target, weights = _positive(source, target, weights, name)
@@ -264,8 +261,13 @@ def check_rows(rows: Rows, directed: bool) -> tuple[Rows, NDArray[np.intp] | Non
 
     Also the nodes with an edge to themselves, where the check comes by them.
     """
-    n_nodes, n_stored = len(rows.indptr) - 1, len(rows.indices)
-    indptr, indices = np.asarray(rows.indptr), np.asarray(rows.indices)
+    indptr, indices = rows.indptr, rows.indices
+    for name, array in (("indptr", indptr), ("indices", indices)):
+        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+            raise InputTypeError(
+                f"{name} must be a list of integers: got {array.dtype} of shape {array.shape}; use Graph.from_scipy."
+            )
+    n_nodes, n_stored = len(indptr) - 1, len(indices)
     if n_nodes < 0 or indptr[0] != 0 or indptr[-1] != n_stored or (indptr[1:] < indptr[:-1]).any():
         raise InputError(
             f"indptr must rise from 0 to the number of entries, {n_stored:,}; use Graph.from_scipy."

@@ -15,6 +15,9 @@ from sgclearn.graph.build import Duplicates, Policy, SelfLoops, build_rows, chec
 from sgclearn.graph.encode import encode_ids, find_endpoints
 from sgclearn.graph.ids import Ids, NodeIds, as_ids
 from sgclearn.tables.messages import counted
+from sgclearn.validation.arrays import plain_array, real_array
+from sgclearn.validation.parameters import check_type, shown
+from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
     from sgclearn.graph.graph import Graph
@@ -94,6 +97,11 @@ class Converters:
                 )
         elif left.dtype != object and right.dtype != object:
             ids = _row_numbers(left, right, n_nodes)
+        elif (beyond := next(filter(None, map(_beyond_int64, (left, right))), None)) is not None:
+            raise InputError(
+                f"integer endpoints are row numbers from 0: got {shown(beyond)}; if they are ids, name the nodes with "
+                "nodes=."
+            )
         elif n_nodes is not None:
             raise InputError(
                 "n_nodes goes with row numbers, and the edges have other ids: use nodes= instead."
@@ -123,10 +131,7 @@ class Converters:
         >>> Graph.from_scipy(np.array([[0, 2.5], [2.5, 0]]), ids=["x", "y"])
         Graph(2 nodes, 1 edge, undirected, weighted)
         """
-        if not sp.issparse(A):
-            A = np.asarray(A)
-            if A.dtype.kind not in "biuf":
-                raise InputTypeError(f"A must be a matrix of real numbers: got {A.dtype}.")
+        A = check_sparse(A, "A") if sp.issparse(A) else real_array(A, "A")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
             raise InputError(
                 f"A must be a square matrix, one row and one column a node: got shape {A.shape}; "
@@ -168,6 +173,8 @@ class Converters:
         """
         if not (hasattr(G, "edges") and hasattr(G, "nodes") and hasattr(G, "is_directed")):
             raise InputTypeError(f"G must be a networkx graph: got {type(G).__name__}.")
+        if weight is not None:
+            check_type(weight, str, "weight", "name an edge attribute, or leave it out")
         edges = list(G.edges(data=weight, default=1)) if weight else list(G.edges())
         left, right = (
             as_ids([edge[0] for edge in edges], "edges"),
@@ -315,7 +322,7 @@ def endpoints(source: Any, target: Any) -> tuple[Ids, Ids]:
     if target is not None:
         return as_ids(source, "source"), as_ids(target, "target")
     if hasattr(source, "__array__"):
-        pairs = np.asarray(source)
+        pairs = plain_array(source, "edges")
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise InputError(
                 f"edges must have shape (E, 2), or be given as source and target: got shape {pairs.shape}; "
@@ -357,6 +364,15 @@ def _row_numbers(left: NDArray[np.int64], right: NDArray[np.int64], n_nodes: Any
     return NodeIds(high + 1)
 
 
+def _beyond_int64(ids: Ids) -> int | None:
+    """An integer that no int64 holds; `as_ids` leaves those as they are."""
+    if ids.dtype != object:
+        return None
+    return next(
+        (item for item in ids.tolist() if isinstance(item, int) and not -(2**63) <= item < 2**63), None
+    )
+
+
 def _tensor(value: Any) -> NDArray[Any]:
     """A tensor as an array, from any device, without importing its library."""
-    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    return plain_array(value.detach().cpu() if hasattr(value, "detach") else value, "edge_index")

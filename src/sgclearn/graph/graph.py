@@ -15,6 +15,8 @@ from sgclearn.graph.build import Duplicates, Rows, SelfLoops, check_rows
 from sgclearn.graph.converters import Converters
 from sgclearn.graph.ids import Ids, NodeIds
 from sgclearn.tables.messages import counted
+from sgclearn.validation.arrays import plain_array, real_array
+from sgclearn.validation.parameters import check_dtype, check_parameter
 
 
 class Graph(Converters):
@@ -72,8 +74,10 @@ class Graph(Converters):
         directed: bool = False,
         ids: ArrayLike | Iterable[Any] | None = None,
     ) -> None:
-        values = None if weights is None else np.asarray(weights)
-        rows, looped = check_rows(Rows(np.asarray(indptr), np.asarray(indices), values), directed)
+        values = None if weights is None else real_array(weights, "weights")
+        parts = plain_array(indptr, "indptr"), plain_array(indices, "indices")
+        check_parameter("directed", directed)
+        rows, looped = check_rows(Rows(*parts, values), directed)
         n_nodes = len(rows.indptr) - 1
         node_ids = NodeIds(n_nodes if ids is None else ids)
         if len(node_ids) != n_nodes:
@@ -217,6 +221,7 @@ class Graph(Converters):
                [1., 0., 1.],
                [0., 1., 0.]])
         """
+        dtype = check_dtype(dtype)
         values = (
             np.ones(self.n_stored, dtype=dtype)
             if self.weights is None
@@ -249,7 +254,7 @@ class Graph(Converters):
         return Graph._trusted(rows, self.directed, NodeIds(self.ids[chosen]))
 
     def _chosen(self, nodes: ArrayLike) -> NDArray[np.intp]:
-        chosen = np.asarray(nodes)
+        chosen = plain_array(nodes, "nodes")
         if chosen.dtype == bool:
             if chosen.shape != (self.n_nodes,):
                 raise InputError(

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 from xml.parsers import expat
 
 from sgclearn.errors import DataFileError
+from sgclearn.validation.reading import MOST_TOKEN, reading, regular_file
+
+_CHUNK = 1 << 20
 
 
 @dataclass
@@ -41,6 +45,20 @@ class _Reader:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._characters
+
+    def parse(self, stream: BinaryIO) -> None:
+        """Read the whole stream.
+
+        The parser starts a token again with every chunk until it has its end, so that a long attribute in small chunks
+        takes quadratic time: chunks are large, and tokens bounded.
+        """
+        fed = 0
+        while chunk := stream.read(_CHUNK):
+            self.parser.Parse(chunk, False)
+            fed += len(chunk)
+            if fed - max(self.parser.CurrentByteIndex, 0) > MOST_TOKEN + _CHUNK:
+                raise self.fail(f"have no attribute or tag longer than {MOST_TOKEN:,} bytes: shorten it")
+        self.parser.Parse(b"", True)
 
     def fail(self, expected: str) -> DataFileError:
         """Give the error for what is wrong at the line being read."""
@@ -114,18 +132,8 @@ class _Reader:
 
 def parse_graphml(path: Path, weight: str) -> GraphMLDocument:
     """Read nodes, edges and the edge attribute called `weight` (None in the result if there is none)."""
-    if not path.is_file():
-        kind = "a folder" if path.is_dir() else "nothing there"
-        raise DataFileError(f"{path} must be an existing file: got {kind}; check the path.")
+    regular_file(path)
     reader = _Reader(path, weight)
-    try:
-        with path.open("rb") as stream:
-            reader.parser.ParseFile(stream)
-    except DataFileError:
-        raise
-    # Besides its own error, the parser raises these for an encoding that is unknown or has wide characters.
-    except (expat.ExpatError, LookupError, ValueError) as error:
-        raise DataFileError(
-            f"{path} must be a whole GraphML file, and could not be parsed: {error}."
-        ) from None
+    with reading(path, "a whole GraphML file"), path.open("rb") as stream:
+        reader.parse(stream)
     return reader.document

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import RowError, counted
+from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.parameters import MAX_NODES, Whole, check_type
 
 Ids = NDArray[Any]  # int64, or object (strings and other hashables)
 
@@ -50,8 +52,7 @@ class NodeIds:
         self, values: ArrayLike | Iterable[Any] | int, *, once: str = "every node id must be given once"
     ) -> None:
         if isinstance(values, (int, np.integer)):
-            if values < 0:
-                raise InputError(f"the number of nodes must be 0 or more: got {values}.")
+            Whole(high=MAX_NODES).check("the number of nodes", values)
             self._store("range", int(values), None)
             return
         ids = as_ids(values, "nodes")
@@ -103,6 +104,7 @@ class NodeIds:
 
     def name(self, position: int) -> object:
         """The id at a position, as a plain Python value."""
+        position = Whole(high=self._n - 1).check("position", position)
         return int(position) if self._values is None else self._values[position : position + 1].tolist()[0]
 
     def lookup(self, ids: ArrayLike | Iterable[Any]) -> NDArray[np.intp]:
@@ -140,6 +142,7 @@ class NodeIds:
 
         Integers and strings together become strings, so that `12` and `"12"` stay one node.
         """
+        check_type(other, NodeIds, "other", "make it with NodeIds(ids)")
         here = self
         if {self.kind, other.kind} in ({"range", "str"}, {"int", "str"}):
             here, other = self.as_strings(), other.as_strings()
@@ -211,7 +214,7 @@ def as_ids(values: ArrayLike | Iterable[Any], what: str) -> Ids:
     Floats are taken for integers where they are whole, and refused where they are not.
     """
     if hasattr(values, "__array__"):
-        array = np.asarray(values)
+        array = plain_array(values, what)
     elif isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InputTypeError(f"{what} must be a sequence of ids: got {type(values).__name__} {values!r}.")
     else:
@@ -238,13 +241,20 @@ def as_ids(values: ArrayLike | Iterable[Any], what: str) -> Ids:
 
 def _objects(array: Ids, what: str) -> Ids:
     types = set(map(type, array.tolist()))
+    if any(issubclass(kind, np.timedelta64) for kind in types):  # numpy counts it as an integer
+        raise InputTypeError(
+            f"{what} must be integers, strings or other hashable values: got a timedelta; turn it into strings first."
+        )
     if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in types):
         try:
             return np.array(array.tolist(), dtype=np.int64)
         except OverflowError:
             return array
     if all(issubclass(kind, (int, float, np.number)) and kind is not bool for kind in types):
-        return _whole(np.array(array.tolist(), dtype=np.float64), what)
+        try:
+            return _whole(np.array(array.tolist(), dtype=np.float64), what)
+        except OverflowError:  # an integer that no float holds, next to fractions
+            return array
     if types <= {str}:
         return array
     for position, item in enumerate(array.tolist()):

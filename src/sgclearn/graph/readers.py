@@ -23,6 +23,7 @@ from sgclearn.graph.hints import spelling_hint
 from sgclearn.graph.ids import Ids, NodeIds, as_ids, usual_integers
 from sgclearn.graph.npz import read_npz
 from sgclearn.tables.messages import RowError, counted
+from sgclearn.validation.reading import as_path, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,9 +83,24 @@ def read_edges(
     >>> read_edges(path)
     Graph(3 nodes, 2 edges, undirected, unweighted)
     """
-    path = Path(path)
-    policy = Policy(bool(directed), duplicates, self_loops)
+    path = as_path(path)
+    policy = Policy(False if directed is None else directed, duplicates, self_loops)
     ids = nodes if nodes is None or isinstance(nodes, NodeIds) else NodeIds(nodes)
+    with reading(path, "a graph in one of the known formats"):
+        return _read(path, source, target, weight, ids, directed, policy, delimiter, header)
+
+
+def _read(
+    path: Path,
+    source: str | int | None,
+    target: str | int | None,
+    weight: str | int | Literal[False] | None,
+    ids: NodeIds | None,
+    directed: bool | None,
+    policy: Policy,
+    delimiter: str | None,
+    header: bool | None,
+) -> Graph:
     if path.suffix.lower() not in {".npz", ".graphml"}:
         return _read_table(path, source, target, weight, ids, policy, delimiter, header)
     given = {"source": source, "target": target, "delimiter": delimiter, "header": header}
@@ -93,7 +109,7 @@ def read_edges(
             raise InputError(f"{name} goes with tables and {path} is none: leave it out.")
     if path.suffix.lower() == ".graphml":
         return _read_graphml(path, weight, ids, directed, policy)
-    if weight not in {None, False}:
+    if weight is not None and weight is not False:
         raise InputError(f"weight must be left out or False for an npz file: got {weight!r}.")
     return read_npz(path, weight is None, ids, directed, policy)
 

@@ -7,7 +7,6 @@ Keys: `sgclearn_graph` (version of this format, 1), `indptr`, `indices`, `direct
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from sgclearn.files import replacing
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
 from sgclearn.tables.archives import array_names, load_arrays
+from sgclearn.validation.reading import as_path
 
 FORMAT_KEY = "sgclearn_graph"
 GRAPH_KEYS = (FORMAT_KEY, "indptr", "indices", "directed", "weights", "ids")
@@ -26,7 +26,7 @@ _VERSION = 1
 
 def save_npz(graph: Graph, path: str | os.PathLike[str]) -> None:
     """Write a graph; a reader sees the whole file or none of it."""
-    path = Path(path)
+    path = as_path(path)
     arrays: dict[str, NDArray[Any]] = {
         FORMAT_KEY: np.array(_VERSION),
         "indptr": graph.indptr,
@@ -61,7 +61,7 @@ def _plain_ids(ids: NodeIds) -> NDArray[Any]:
 
 def load_npz(path: str | os.PathLike[str]) -> Graph:
     """Read a graph that `save_npz` wrote, and check it."""
-    path = Path(path)
+    path = as_path(path)
     names = array_names(path)
     if FORMAT_KEY not in names:
         raise DataFileError(

@@ -14,10 +14,12 @@ from sgclearn.graph.converters import endpoints, make_graph
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
 from sgclearn.tables.messages import counted
+from sgclearn.validation.parameters import check_type
 
 
 def union(old: Graph, new: Graph, duplicates: Duplicates, self_loops: SelfLoops) -> Graph:
     """Join two graphs; see `Graph.union`."""
+    check_type(new, Graph, "other", "build one with Graph.from_edges")
     if old.directed != new.directed:
         kinds = ["directed" if graph.directed else "undirected" for graph in (old, new)]
         raise InputError(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sgclearn.errors import InputError, SgclearnWarning
-
-if TYPE_CHECKING:
-    from sgclearn.graph import Graph
-
-NORMALIZATIONS = ("sym", "rw", "cheby")
+from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph, positions_of
+from sgclearn.validation.parameters import check_dtype, check_parameter, shown
 
 
 class Operator:
@@ -61,6 +59,7 @@ class Operator:
     """
 
     def __init__(self, graph: Graph, normalization: str = "sym", gamma: float | None = None) -> None:
+        check_graph(graph)
         self.graph = graph
         self.normalization, self.gamma = check_operator_choice(normalization, gamma)
         degrees = graph.degrees()
@@ -99,6 +98,7 @@ class Operator:
 
         Degrees are those of the whole graph, so that a neighbourhood gives what the whole would give.
         """
+        nodes = positions_of(nodes, self.n_nodes)
         everything = len(nodes) == self.n_nodes and np.array_equal(nodes, np.arange(self.n_nodes))
         adjacency = self.graph.to_scipy()
         block = adjacency if everything else adjacency[nodes]
@@ -109,28 +109,20 @@ class Operator:
         if self.gamma != 0:
             loops = (self.diagonal[nodes], (np.arange(len(nodes)), nodes))
             scaled = scaled + sparse.csr_array(loops, shape=block.shape)
-        return scaled.astype(dtype, copy=False)
+        return scaled.astype(check_dtype(dtype), copy=False)
 
 
 def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str, float | None]:
     """Validated normalization and gamma; gamma is None for cheby only."""
-    if normalization not in NORMALIZATIONS:
-        raise InputError(f"normalization must be one of {', '.join(NORMALIZATIONS)}: got {normalization!r}.")
+    normalization = check_parameter("normalization", normalization)
     if normalization == "cheby":
         if gamma is not None:
             raise InputError(
-                f"normalization='cheby' has its own self-loops: got gamma={gamma!r}, leave gamma out "
+                f"normalization='cheby' has its own self-loops: got gamma={shown(gamma)}, leave gamma out "
                 "or choose 'sym' or 'rw'."
             )
         return normalization, None
-    if gamma is None:
-        return normalization, 1.0
-    is_number = isinstance(gamma, (int, float, np.integer, np.floating)) and not isinstance(gamma, bool)
-    if not is_number or not 0 <= gamma < np.inf:
-        raise InputError(
-            f"gamma must be a number >= 0: got {gamma!r}; 0 adds no self-loops, 1 is the default."
-        )
-    return normalization, float(gamma)
+    return normalization, 1.0 if gamma is None else check_parameter("gamma", gamma)
 
 
 def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from sgclearn.filters import PolynomialFilter
-
-MOST_HOPS = 10_000
+from sgclearn.validation.parameters import MOST_HOPS
 
 
 def check_loaded(model: Any, least_classes: int) -> None:

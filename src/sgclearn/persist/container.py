@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import ModelFileError
 from sgclearn.files import replacing
+from sgclearn.validation.reading import as_path, reading, regular_file
 from sgclearn.version import __version__
 
 FORMAT = "sgclearn-model"
@@ -57,7 +58,7 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], tensor
 
 def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensors]:
     """Header and tensors of a file, checked; anything else is a ModelFileError."""
-    path = Path(path)
+    path = as_path(path)
     metadata, tensors = _open(path)
     if FORMAT not in metadata:
         raise ModelFileError(
@@ -67,7 +68,9 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensor
     text = metadata[FORMAT]
     header = _parse(path, text)
     unsigned = {key: value for key, value in header.items() if key != CHECKSUM}
-    if text != _text(header) or header.get(CHECKSUM) != _checksum(unsigned, tensors):
+    with reading(path, "a model file whose header is JSON, and not damaged", _SAVE_AGAIN, ModelFileError):
+        unchanged = text == _text(header) and header.get(CHECKSUM) == _checksum(unsigned, tensors)
+    if not unchanged:
         raise ModelFileError(
             f"{path} must be unchanged since it was saved: got contents that do not fit the checksum; "
             f"{_SAVE_AGAIN}, or restore the file."
@@ -76,32 +79,19 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensor
 
 
 def _open(path: Path) -> tuple[dict[str, str], Tensors]:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    _refuse_other_kinds(path)
-    try:
+    regular_file(path, "model file", ModelFileError)
+    with reading(path, "a whole model file, not a truncated or damaged one", _SAVE_AGAIN, ModelFileError):
+        _refuse_other_kinds(path)
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             return metadata, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    # safetensors answers a type that numpy does not have with an AttributeError or a TypeError.
-    except (SafetensorError, OSError, AttributeError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ModelFileError(
-            f"{path} must be a whole model file, and is truncated or damaged ({reason}); {_SAVE_AGAIN}."
-        ) from error
 
 
 def _refuse_other_kinds(path: Path) -> None:
-    if not path.is_file():
-        kind = "a folder" if path.is_dir() else "nothing there"
-        raise ModelFileError(f"{path} must be an existing model file: got {kind}; check the path.")
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(8)
-    except OSError as error:
-        raise ModelFileError(
-            f"{path} must be readable: got {error.strerror}; check its permissions."
-        ) from error
+    with path.open("rb") as stream:
+        start = stream.read(8)
     if not start:
         raise ModelFileError(f"{path} must be a model file: got an empty file; {_SAVE_AGAIN}.")
     # A safetensors file starts with the size of its JSON, so a pickle looks like one of absurd size.
@@ -120,13 +110,9 @@ def _refuse_other_kinds(path: Path) -> None:
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
-    try:
+    with reading(path, "a model file whose header is JSON, and not damaged", _SAVE_AGAIN, ModelFileError):
         header: dict[str, Any] = json.loads(text)
         name, version = header["format"], header["version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ModelFileError(
-            f"{path} must have a header in JSON, and it is damaged ({error}); {_SAVE_AGAIN}."
-        ) from error
     if name != FORMAT or not isinstance(version, int) or version < 1:
         raise ModelFileError(
             f"{path} must have the format {FORMAT!r} of version {VERSION}: got {name!r}, {version!r}; "

@@ -29,6 +29,9 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -36,8 +39,10 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.filters import PolynomialFilter, filter_from_dict
-from sgclearn.persist.checks import MOST_HOPS, check_loaded
+from sgclearn.persist.checks import check_loaded
 from sgclearn.persist.container import Tensors, read_container, write_container
+from sgclearn.validation.parameters import MOST_HOPS
+from sgclearn.validation.reading import reason_of
 
 ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
 FITTED = (
@@ -127,7 +132,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     import sgclearn.classify
 
     header, tensors = read_container(path)
-    try:
+    with restoring(path, "save_model"):
         name = header["estimator"]
         if name not in ESTIMATORS:
             raise ValueError(f"estimator {name!r}")
@@ -140,12 +145,22 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
         model.classes_ = restored_classes(header, tensors)
         check_loaded(model, least_classes=2 if name == "SGCClassifier" else 1)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ModelFileError(
-            f"{path} must describe a whole model, and its contents do not fit together ({error}); "
-            "save the model again with save_model."
-        ) from error
     return model
+
+
+@contextmanager
+def restoring(path: str | os.PathLike[str], saver: str) -> Iterator[None]:
+    """Turn whatever goes wrong with the contents of a model file into an error that says so."""
+    try:
+        # A warning of a filter or an estimator was given when the model was fitted.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except Exception as error:  # a header can describe anything
+        raise ModelFileError(
+            f"{path} must describe a whole model, and its contents do not fit together ({reason_of(error)}); "
+            f"save the model again with {saver}."
+        ) from error
 
 
 def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
 from sgclearn.propagation.planner import Plan, make_plan
 from sgclearn.propagation.propagate import propagate
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 
 if TYPE_CHECKING:
     from sgclearn.propagation.transformer import SGCTransformer

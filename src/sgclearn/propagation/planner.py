@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError, MemoryLimitError
+from sgclearn.errors import MemoryLimitError
 from sgclearn.propagation.costs import CostModel, Estimate
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.engines.contract import Prices
-from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
 from sgclearn.propagation.neighbourhood import hop_sets
 from sgclearn.propagation.source import NodeFeatures
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
+from sgclearn.validation.parameters import PLANS, Choice, check_parameter
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
-PLANS = ("full", "frontier", "left-first", "implicit")
 _TO_SPARSE_BYTES = 48  # for every entry while a dense result is turned into a sparse one
 
 
@@ -125,8 +125,7 @@ def make_plan(
     one_filter : bool
         Whether the rows are wanted for one filter only.
     """
-    if plan not in ("auto", *PLANS):
-        raise InputError(f"plan must be 'auto' or one of {', '.join(PLANS)}: got {plan!r}.")
+    check_parameter("plan", plan)
     limit = memory_limit_bytes(memory_limit)
     model, estimates = _estimate_rows(operator, features, rows, n_hops, prices, one_filter)
     for estimate in estimates.values():
@@ -166,8 +165,9 @@ def plan_rows(
 ) -> str:
     """Name of the fastest plan that forms the rows within the limit, where nothing is solved after."""
     explicit = PLANS[:-1]
-    if plan not in ("auto", *explicit):
-        raise InputError(f"plan must be 'auto' or one of {', '.join(explicit)} here: got {plan!r}.")
+    Choice(values=("auto", *explicit), sentence=f"'auto' or one of {', '.join(explicit)} here").check(
+        "plan", plan
+    )
     limit = memory_limit_bytes(memory_limit)
     _, estimates = _estimate_rows(operator, features, rows, n_hops, prices)
     if plan != "auto":

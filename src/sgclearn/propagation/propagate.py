@@ -11,6 +11,7 @@ from scipy import sparse
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph, positions_of
 from sgclearn.operators import Operator
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
@@ -18,9 +19,9 @@ from sgclearn.propagation.neighbourhood import hop_sets
 from sgclearn.propagation.planner import plan_rows
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
+from sgclearn.validation.parameters import check_parameter
 
 DEFAULT_N_HOPS = 2
-_OUTPUTS = ("auto", "dense", "sparse")
 
 
 def propagate(
@@ -91,8 +92,7 @@ def propagate(
     >>> propagate(np.array([[1.0], [0.0], [0.0]]), path, n_hops=1, normalization="rw").ravel()
     array([0.5       , 0.33333333, 0.        ])
     """
-    if output not in _OUTPUTS:
-        raise InputError(f"output must be 'auto', 'dense' or 'sparse': got {output!r}.")
+    check_parameter("output", output)
     check_graph(graph)
     products = get_engine(engine, n_threads)
     wanted = check_filter(filter, n_hops)
@@ -155,23 +155,9 @@ def propagate_product(
     return walk.through(X, scale, V, coefficients)
 
 
-def check_graph(graph: Any) -> None:
-    """A `Graph`, or an error that says how to make one."""
-    if not isinstance(graph, Graph):
-        raise InputTypeError(
-            f"graph must be a sgclearn.Graph: got {type(graph).__name__}; "
-            "build one with Graph.from_scipy, Graph.from_networkx or Graph.from_edges."
-        )
-
-
 def check_n_hops(n_hops: Any) -> int:
     """A whole number >= 0, or an error that says what 0 and 2 mean."""
-    whole = isinstance(n_hops, (int, np.integer)) and not isinstance(n_hops, bool)
-    if not whole or n_hops < 0:
-        raise InputError(
-            f"n_hops must be a whole number >= 0: got {n_hops!r}; 0 is logistic regression, 2 the default."
-        )
-    return int(n_hops)
+    return int(check_parameter("n_hops", n_hops))
 
 
 def check_filter(filter: Any, n_hops: Any) -> int | PolynomialFilter:
@@ -182,7 +168,7 @@ def check_filter(filter: Any, n_hops: Any) -> int | PolynomialFilter:
         raise InputTypeError(
             f"filter must be one of sgclearn.filters, such as S2GCFilter(16, 0.05): got {type(filter).__name__}."
         )
-    if n_hops not in (DEFAULT_N_HOPS, filter.n_hops):
+    if check_n_hops(n_hops) not in (DEFAULT_N_HOPS, filter.n_hops):
         raise InputError(
             f"a filter has its own number of hops: got n_hops={n_hops!r} beside one of {filter.n_hops}; "
             "leave n_hops out."
@@ -201,22 +187,4 @@ def check_rows(features: NodeFeatures, graph: Graph) -> None:
 
 def check_nodes(nodes: Any, n_nodes: int) -> NDArray[np.intp]:
     """Positions of the named nodes, from positions or a mask; all if none are named."""
-    if nodes is None:
-        return np.arange(n_nodes)
-    array = np.asarray(nodes)
-    if array.dtype == bool:
-        if array.shape != (n_nodes,):
-            raise InputError(
-                f"a mask of nodes must have one entry a node: got shape {array.shape}, not ({n_nodes},)."
-            )
-        return np.flatnonzero(array)
-    if array.size == 0:
-        return np.zeros(0, dtype=np.intp)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InputError(
-            f"nodes must be row numbers or a mask: got dtype {array.dtype} and shape {array.shape}; "
-            "graph.positions(ids) turns ids into row numbers."
-        )
-    if array.min() < 0 or array.max() >= n_nodes:
-        raise InputError(f"nodes must lie between 0 and {n_nodes - 1}: got {array.min()} to {array.max()}.")
-    return array.astype(np.intp)
+    return np.arange(n_nodes) if nodes is None else positions_of(nodes, n_nodes)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.products import by_scipy, sparse_is_cheaper
+from sgclearn.validation.matrices import LARGEST, SMALLEST, as_matrix, check_values
+from sgclearn.validation.parameters import check_parameter
 
-_LARGEST = 1e150
 _PART_ROWS = 4096
-ROW_NORMS = (None, "l1", "l2")
 
 
 class NodeFeatures:
@@ -29,12 +29,17 @@ class NodeFeatures:
         Needed when X is None.
     row_norm : {None, "l1", "l2"}
         Divides every row by its norm before propagation; a zero row stays zero.
+
+    Attributes
+    ----------
+    largest : float
+        Largest absolute value of X.
     """
 
     def __init__(self, X: Any, n_nodes: int | None = None, row_norm: str | None = None) -> None:
         check_row_norm(row_norm)
-        self.X = _canonical(X)
-        self.row_scale = None if self.X is None else _check_and_scale(self.X, row_norm)
+        self.X = None if X is None else as_matrix(X)
+        self.largest, self.row_scale = (1.0, None) if self.X is None else _look_over(self.X, row_norm)
         if self.X is None and n_nodes is None:
             raise InputError("X may be left out only where there is a graph: got neither X nor a graph.")
         self.n_nodes: int = self.X.shape[0] if self.X is not None else int(n_nodes or 0)
@@ -136,57 +141,26 @@ def scale_rows(matrix: Any, factors: NDArray[Any]) -> Any:
 
 def check_row_norm(row_norm: Any) -> None:
     """One of the known norms, or None."""
-    if row_norm not in ROW_NORMS:
-        raise InputError(f"row_norm must be None, 'l1' or 'l2': got {row_norm!r}.")
+    check_parameter("row_norm", row_norm)
 
 
-def _canonical(X: Any) -> Any:
-    """X as a finite float ndarray or canonical csr_array, without a copy where it already is one."""
-    if X is None:
-        return None
-    if not isinstance(X, sparse.csr_array):  # a new object would have to find out anew that it is canonical
-        X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
-    if X.ndim != 2:
-        raise InputError(f"X must have two dimensions (nodes, features): got shape {X.shape}.")
-    if X.dtype.kind not in "fiub":
-        raise InputTypeError(
-            f"X must hold numbers: got dtype {X.dtype}; read_features turns columns of text into numbers."
-        )
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
-    if sparse.issparse(X) and not X.has_canonical_format:
-        X = X.copy()  # the caller's array stays as it is
-        X.sum_duplicates()
-    return X
+def _look_over(X: Any, row_norm: str | None) -> tuple[float, NDArray[Any] | None]:
+    """Largest absolute value of a finite X, and 1 / norm of every row if one is asked for.
 
-
-def _check_and_scale(X: Any, row_norm: str | None) -> NDArray[Any] | None:
-    """1 / norm of every row if one is asked for, once X is found to be finite; in one pass where X is sparse."""
+    In one pass where X is sparse.
+    """
     kernel = load_kernel()
-    if kernel is None or not sparse.issparse(X) or X.indptr.dtype.name not in ("int32", "int64"):
-        _check_finite(X.data if sparse.issparse(X) else X)
-        return None if row_norm is None else _inverted(_norms(X, row_norm), X.dtype)
+    if kernel is None or not sparse.issparse(X):
+        largest = check_values(X)
+        return largest, None if row_norm is None else _inverted(X, _norms(X, row_norm), row_norm)
     scan = getattr(kernel, f"scan_rows_f{8 * X.dtype.itemsize}_i{8 * X.indptr.dtype.itemsize}")
     norms = None if row_norm is None else np.empty(X.shape[0])
     largest = scan(X.indptr, X.data, row_norm == "l2", norms)
-    if not largest <= _LARGEST:  # NaN too: what it is, is looked at more closely
-        _check_finite(X.data)
-    if norms is None:
-        return None
-    return _inverted(np.sqrt(norms, out=norms) if row_norm == "l2" else norms, X.dtype)
-
-
-def _check_finite(values: NDArray[Any]) -> None:
-    # Without a temporary array; NaN goes through both, infinity is the one or the other.
-    highest, lowest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
-    largest = max(highest, -lowest)
-    if not (np.isfinite(highest) and np.isfinite(lowest)):
-        kind = "NaN" if np.isnan(values).any() else "infinity"
-        raise InputError(f"X must be finite: got {kind}; fill or drop such values before (see impute=).")
-    if largest > _LARGEST:
-        raise InputError(
-            f"X must be of a size that can be squared: got {largest:.3g}; scale the features or mend that value."
-        )
+    if not largest <= LARGEST:  # NaN too: what it is, is looked at more closely
+        largest = check_values(X)
+    if norms is None or row_norm is None:
+        return largest, None
+    return largest, _inverted(X, np.sqrt(norms, out=norms) if row_norm == "l2" else norms, row_norm)
 
 
 def _norms(X: Any, row_norm: str) -> NDArray[np.float64]:
@@ -204,7 +178,23 @@ def _norms(X: Any, row_norm: str) -> NDArray[np.float64]:
     return np.sqrt(norms) if row_norm == "l2" else np.asarray(norms)
 
 
-def _inverted(norms: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _inverted(X: Any, norms: NDArray[np.float64], row_norm: str) -> NDArray[Any]:
     """1 / norm, 1 for a zero row."""
+    if row_norm == "l2" and (tiny := np.flatnonzero(norms < SMALLEST)).size:
+        # Their squares vanish: they are added up relative to the largest entry of the row.
+        rows = X[tiny].astype(np.float64)
+        largest = np.asarray(
+            abs(rows).max(axis=1).toarray() if sparse.issparse(rows) else abs(rows).max(axis=1)
+        )
+        relative = scale_rows(
+            rows, np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 1e-300)
+        )
+        norms[tiny] = largest * _norms(relative, "l2")
     norms[norms == 0] = 1.0
-    return np.divide(1.0, norms, out=norms).astype(dtype, copy=False)
+    inverse = np.divide(1.0, norms, out=norms).astype(X.dtype, copy=False)
+    if not inverse.max(initial=0.0) < np.inf:
+        raise InputError(
+            f"X must have rows whose norms can be inverted: got one below {1 / np.finfo(X.dtype).max:.1g}; scale the "
+            "features, or leave out row_norm."
+        )
+    return inverse

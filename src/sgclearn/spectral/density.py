@@ -12,6 +12,9 @@ from scipy import sparse
 from sgclearn.errors import InputError
 from sgclearn.operators import Operator
 from sgclearn.spectral.laplacian import symmetric_matrix
+from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.matrices import as_matrix, check_values
+from sgclearn.validation.parameters import MOST_ITERATIONS, Whole, check_parameter
 
 Array = NDArray[np.float64]
 
@@ -114,7 +117,9 @@ def spectral_density(
     """
     _check_count("n_vectors", n_vectors, 2)
     matrix, _ = symmetric_matrix(operator)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(operator.n_nodes, n_vectors))
+    signs = np.random.default_rng(check_parameter("seed", seed)).choice(
+        [-1.0, 1.0], size=(operator.n_nodes, n_vectors)
+    )
     return _density(operator, matrix, signs, n_moments, bins, is_random=True)
 
 
@@ -157,7 +162,9 @@ def feature_density(
     X = check_energy(check_features(X, operator.n_nodes))
     is_random = X.shape[1] > n_vectors
     if is_random:
-        X = X @ np.random.default_rng(seed).choice([-1.0, 1.0], size=(X.shape[1], n_vectors))
+        X = X @ np.random.default_rng(check_parameter("seed", seed)).choice(
+            [-1.0, 1.0], size=(X.shape[1], n_vectors)
+        )
     vectors = scale[:, None] * (X.toarray() if sparse.issparse(X) else X)
     return _density(operator, matrix, vectors, n_moments, bins, is_random)
 
@@ -165,16 +172,15 @@ def feature_density(
 def check_features(X: Any, n_nodes: int) -> Any:
     """Features (n, d) in float64, sparse or dense; a single feature (n,) becomes a column."""
     if not sparse.issparse(X):
-        X = np.asarray(X, dtype=np.float64)
+        X = plain_array(X, "X")
         X = X[:, None] if X.ndim == 1 else X
-    if X.ndim != 2 or X.shape[0] != n_nodes or X.shape[1] == 0:
+    X = as_matrix(X)
+    if X.shape[0] != n_nodes or X.shape[1] == 0:
         raise InputError(
             f"X must have one row a node and one column or more: got shape {X.shape} for {n_nodes:,} nodes."
         )
-    X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else X
-    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
-        raise InputError("X must be finite: got NaN or infinity; fill or drop such values first.")
-    return X
+    check_values(X)
+    return X.astype(np.float64, copy=False)
 
 
 def check_energy(X: Any) -> Any:
@@ -241,5 +247,4 @@ def _ratio(values: Array, norms: Array, is_random: bool) -> tuple[Array, Array]:
 
 
 def _check_count(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be a whole number >= {least}: got {value!r}.")
+    Whole(low=least, high=MOST_ITERATIONS).check(name, value)

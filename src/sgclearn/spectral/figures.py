@@ -13,11 +13,13 @@ import numpy as np
 
 from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
 from sgclearn.spectral.density import check_energy, check_features, feature_density, spectral_density
 from sgclearn.spectral.fourier import fourier_transform
 from sgclearn.spectral.spectrum import DEFAULT_MAX_BYTES, exact_spectrum, extreme_eigenvalues
 from sgclearn.spectral.summary import EXACT_NODES, default_filters
+from sgclearn.validation.parameters import MOST_ITERATIONS, Whole, check_parameter
 
 if TYPE_CHECKING:
     from sgclearn.filters import PolynomialFilter
@@ -73,6 +75,7 @@ def plot_filters(
     >>> len(figure.axes)
     6
     """
+    check_graph(graph)
     x = check_features(x, graph.n_nodes)
     if x.shape[1] != 1:
         raise InputError(f"x must be one feature: got {x.shape[1]} columns; choose one, as X[:, [2]].")
@@ -90,6 +93,7 @@ def plot_filters(
             1.0,
         ),
     )
+    n_hops = [check_parameter("n_hops", K) for K in ([n_hops] if np.ndim(n_hops) == 0 else n_hops)]
     shades = np.linspace(0.25, 1.0, len(n_hops))
     largest = 0.0
     for column, (formula, title, spectrum, top) in enumerate(panels):
@@ -165,6 +169,7 @@ def plot_spectrum(
     axes[-1].set_xlabel("frequency (eigenvalue of I - S)")
     _plain_spines(*axes)
     if X is not None:
+        check_graph(graph)
         X = check_energy(check_features(X, graph.n_nodes))
         _steps(axes[1], *_shares(augmented, X, bins), RED, "energy of the features, with self-loops")
         axes[1].set(ylabel="share of energy")
@@ -188,6 +193,7 @@ def _responses(axes: Any, filters: Mapping[str, PolynomialFilter], end: float) -
 
 def _shares(operator: Operator, X: Any, bins: int) -> tuple[Any, Any, Any]:
     """Edges of bins, share of the eigenvalues or of the energy in each, and two standard errors."""
+    bins = Whole(low=1, high=MOST_ITERATIONS // 1000).check("bins", bins)
     if operator.n_nodes > EXACT_NODES:
         n_moments = 2 * bins
         found = (

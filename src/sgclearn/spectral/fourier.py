@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError
 from sgclearn.operators import Operator
 from sgclearn.spectral.density import check_features
 from sgclearn.spectral.laplacian import symmetric_matrix
 from sgclearn.spectral.spectrum import Spectrum
+from sgclearn.validation.parameters import check_parameter, check_type
 
 Array = NDArray[np.float64]
 
@@ -47,6 +47,7 @@ def fourier_transform(X: Any, spectrum: Spectrum) -> Array:
     >>> abs(fourier_transform([3.0, 3.0], pair)).round(6)
     array([4.242641, 0.      ])
     """
+    check_type(spectrum, Spectrum, "spectrum", "make one with exact_spectrum(operator)")
     is_vector = not sparse.issparse(X) and np.ndim(X) == 1
     columns = check_features(X, len(spectrum.scale))
     if sparse.issparse(columns):
@@ -67,6 +68,7 @@ def inverse_fourier_transform(coefficients: Any, spectrum: Spectrum) -> Array:
     >>> inverse_fourier_transform(fourier_transform([1.0, 2.0, 4.0], path), path).round(12)
     array([1., 2., 4.])
     """
+    check_type(spectrum, Spectrum, "spectrum", "make one with exact_spectrum(operator)")
     is_vector = np.ndim(coefficients) == 1
     X = (spectrum.modes @ check_features(coefficients, len(spectrum.scale))) / spectrum.scale[:, None]
     return np.asarray(X[:, 0] if is_vector else X)
@@ -89,6 +91,7 @@ def energy_by_frequency(X: Any, spectrum: Spectrum) -> Array:
     array([[1. , 0.5],
            [0. , 0.5]])
     """
+    check_type(spectrum, Spectrum, "spectrum", "make one with exact_spectrum(operator)")
     energy = fourier_transform(check_features(X, len(spectrum.scale)), spectrum) ** 2
     total = energy.sum(axis=0)
     return np.asarray(np.divide(energy, total, out=np.zeros_like(energy), where=total > 0))
@@ -140,9 +143,7 @@ def dirichlet_energy(X: Any, operator: Operator, n_hops: int = 0) -> Array:
     >>> bool(after[0] < before[0])
     True
     """
-    if isinstance(n_hops, bool) or not isinstance(n_hops, (int, np.integer)) or n_hops < 0:
-        raise InputError(f"n_hops must be a whole number >= 0: got {n_hops!r}.")
-    total, quadratic = _energies(X, operator, int(n_hops))
+    total, quadratic = _energies(X, operator, check_parameter("n_hops", n_hops))
     return np.divide(quadratic, total, out=np.zeros_like(total), where=total > 0)
 
 

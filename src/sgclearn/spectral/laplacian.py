@@ -11,7 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from sgclearn.errors import InputError
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
+from sgclearn.validation.parameters import Choice, check_type
 
 KINDS = ("combinatorial", "normalized", "augmented")
 
@@ -60,8 +62,7 @@ def laplacian(
            [ 0., -1.,  1.]])
     """
     check_undirected(graph)
-    if kind not in KINDS:
-        raise InputError(f"kind must be one of {', '.join(KINDS)}: got {kind!r}.")
+    kind = Choice(values=KINDS).check("kind", kind)
     if kind != "augmented" and gamma is not None:
         raise InputError(
             f"gamma goes with kind='augmented': got gamma={gamma!r} with {kind!r}, leave one out."
@@ -84,6 +85,7 @@ def symmetric_matrix(operator: Operator) -> tuple[Any, NDArray[np.float64]]:
     `M` is `S` itself for `sym` and `cheby`, with `t = 1`. For `rw` it is the matrix of `sym` with the same
     gamma, and `t = sqrt(d~)`: both have the same eigenvalues.
     """
+    check_operator(operator)
     check_undirected(operator.graph)
     if operator.graph.n_nodes == 0:
         raise InputError("a spectrum must be that of one node or more: got a graph without nodes.")
@@ -96,6 +98,11 @@ def symmetric_matrix(operator: Operator) -> tuple[Any, NDArray[np.float64]]:
     return adjacency + sparse.diags_array(operator.diagonal, format="csr"), scale
 
 
+def check_operator(operator: Any) -> None:
+    """Refuse anything but the propagation matrix of a graph."""
+    check_type(operator, Operator, "operator", "make one with Operator(graph)")
+
+
 def scaled(adjacency: Any, left: NDArray[np.float64], right: NDArray[np.float64]) -> Any:
     """`diag(left) A diag(right)` as a `csr_array`."""
     values = np.repeat(left, np.diff(adjacency.indptr)) * adjacency.data * right[adjacency.indices]
@@ -104,6 +111,7 @@ def scaled(adjacency: Any, left: NDArray[np.float64], right: NDArray[np.float64]
 
 def check_undirected(graph: Graph) -> None:
     """Refuse a directed graph, and say how it is made undirected."""
+    check_graph(graph)
     if graph.directed:
         raise InputError(
             "a spectrum must be that of an undirected graph: got a directed one, whose eigenvalues need not "

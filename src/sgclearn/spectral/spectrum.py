@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.operators import Operator
-from sgclearn.spectral.laplacian import symmetric_matrix
+from sgclearn.spectral.laplacian import check_operator, symmetric_matrix
+from sgclearn.validation.parameters import Choice, Number, Whole
 
 Array = NDArray[np.float64]
 
@@ -83,6 +84,7 @@ def exact_spectrum(operator: Operator, *, max_bytes: float = DEFAULT_MAX_BYTES) 
     """
     from scipy.linalg import eigh
 
+    check_operator(operator)
     check_size(operator.n_nodes, max_bytes)
     matrix, scale = symmetric_matrix(operator)
     negative = (-matrix).toarray(order="F")  # in LAPACK's order it is overwritten by U, not copied
@@ -93,7 +95,7 @@ def exact_spectrum(operator: Operator, *, max_bytes: float = DEFAULT_MAX_BYTES) 
 def check_size(n_nodes: int, max_bytes: float) -> None:
     """Refuse a dense decomposition that needs more than `max_bytes`."""
     needed = 24.0 * n_nodes**2
-    if needed > max_bytes:
+    if needed > Number().check("max_bytes", max_bytes):
         raise MemoryLimitError(
             f"an exact spectrum must fit into max_bytes={_gigabytes(max_bytes)}: got {n_nodes:,} nodes, "
             f"which need {_gigabytes(needed)}; use extreme_eigenvalues and spectral_density, or raise "
@@ -140,11 +142,10 @@ def extreme_eigenvalues(
     >>> extreme_eigenvalues(ring, which="largest").largest.round(12)
     array([2.])
     """
+    check_operator(operator)
     n_nodes = operator.n_nodes
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= n_nodes:
-        raise InputError(f"k must be a whole number in [1, {n_nodes}]: got {k!r}.")
-    if which not in ("both", "smallest", "largest"):
-        raise InputError(f"which must be one of both, smallest, largest: got {which!r}.")
+    k = Whole(low=1, high=n_nodes).check("k", k)
+    which = Choice(values=("both", "smallest", "largest")).check("which", which)
     matrix, _ = symmetric_matrix(operator)
     low = high = np.empty(0)
     if which != "largest":

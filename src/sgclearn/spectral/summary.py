@@ -17,6 +17,7 @@ from sgclearn.spectral.density import check_energy, check_features
 from sgclearn.spectral.energy import FilterEffect, effect_of, feature_energy, filter_samples, spectrum_shares
 from sgclearn.spectral.laplacian import symmetric_matrix
 from sgclearn.spectral.spectrum import exact_spectrum, top_of
+from sgclearn.validation.parameters import Flag, check_parameter, check_type
 
 # A dense decomposition of this many nodes takes about as long as the estimate of a large graph.
 EXACT_NODES = 1000
@@ -130,7 +131,7 @@ def summarize_spectrum(
     >>> [advice.topic for advice in summary.advice]
     ['bipartite']
     """
-    operator = Operator(graph, "sym", gamma)
+    operator = Operator(graph, "sym", check_parameter("gamma", gamma))
     matrix, _ = symmetric_matrix(operator)
     lambda_n_augmented, _ = _last_mode(matrix)
     component, n_components, n_parts = _largest_component(graph)
@@ -139,7 +140,7 @@ def summarize_spectrum(
     if n_components > 1:
         lambda_n, _ = _last_mode(symmetric_matrix(Operator(graph, "sym", 0.0))[0])
     middle = lambda_n_augmented / 2
-    is_exact = graph.n_nodes <= EXACT_NODES if exact is None else bool(exact)
+    is_exact = graph.n_nodes <= EXACT_NODES if exact is None else Flag().check("exact", exact)
     spectrum = exact_spectrum(operator) if is_exact else None
     frequencies, white = spectrum_shares(operator, spectrum)
     random_mean = 1.0 - float(matrix.diagonal().mean())
@@ -149,6 +150,9 @@ def summarize_spectrum(
         frequencies, energy, mean, error = feature_energy(X, operator, spectrum)
     low = frequencies <= middle + 1e-9
     chosen = default_filters() if filters is None else filters
+    check_type(chosen, Mapping, "filters", "give a dictionary of name: filter")
+    for name, used in chosen.items():
+        check_type(used, PolynomialFilter, f"filters[{name!r}]", "use one of sgclearn.filters")
     samples, shares = filter_samples(X, operator), (frequencies, energy, low)
     numbers: dict[str, Any] = {
         "n_nodes": graph.n_nodes,

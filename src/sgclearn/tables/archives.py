@@ -5,23 +5,31 @@ A few kilobytes of zip archive can hold gigabytes of zeros, so the headers are l
 
 from __future__ import annotations
 
-import lzma
-import os
+import math
 import zipfile
-import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.lib import format as npy
 
 from sgclearn.errors import DataFileError
+from sgclearn.validation.reading import check_budget, reading, regular_file
+from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MATRIX = ("format", "shape", "data", "indices", "indptr", "row", "col", "coords", "offsets")
+_PARTS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "bsr": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+    "dia": ("data", "offsets"),
+}
+_MATRIX = ("format", "shape", "data", "indices", "indptr", "row", "col", "offsets")
 _SAME_LENGTH = (("indices", "data"), ("indices", "weights"), ("x_indices", "x_data"), ("edges", "weights"))
 # Fewer rows than this are no burden, and more of them than this for each entry are no matrix that anybody saved.
 _PLAUSIBLE_ROWS = 100_000
@@ -38,7 +46,7 @@ def load_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
     """Read those of the named arrays that the file has; object arrays, which need pickle, are refused."""
     with _opened(path) as archive:
         members = {name: info for name, info in _members(archive).items() if name in names}
-        _check_sizes(archive, members)
+        _check_sizes(path, archive, members)
         arrays = {}
         for name, info in members.items():
             with archive.open(info) as stream:
@@ -47,57 +55,66 @@ def load_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
 
 
 def load_matrix(path: Path) -> Any:
-    """Read the matrix of a file that `scipy.sparse.save_npz` wrote."""
+    """Read the matrix of a file that `scipy.sparse.save_npz` wrote; its parts are checked before scipy sees them."""
     import scipy.sparse as sp
 
-    with _opened(path) as archive:
-        members = _members(archive)
-        _check_sizes(archive, {name: info for name, info in members.items() if name in _MATRIX})
-    try:
-        matrix = sp.load_npz(path)
-    except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zlib.error) as error:
-        raise DataFileError(
-            f"{path} must be a matrix that scipy.sparse.save_npz wrote, and could not be read "
-            f"({_reason(error)}): write it again."
-        ) from None
+    arrays = load_arrays(path, _MATRIX)
+    with reading(path, "a matrix that scipy.sparse.save_npz wrote"):
+        kind = arrays["format"].item()
+        kind = kind.decode("ascii") if isinstance(kind, bytes) else kind
+        shape = tuple(int(size) for size in arrays["shape"])
+        if kind not in _PARTS or len(shape) != 2 or min(shape) < 0:
+            raise ValueError(f"a matrix of the format {kind!r} and shape {shape}")
+        data, *given = (arrays[name] for name in _PARTS[kind])
+        parts = [_whole(part) for part in given]
+        _refuse_many_rows(path, kind, shape, data.size)
+        if kind in ("coo", "dia"):
+            entries: Any = (data, tuple(parts)) if kind == "coo" else (data, parts[0])
+        else:
+            # scipy would silently leave out what lies behind the last row.
+            if len(parts[1]) == 0 or parts[1][-1] != len(parts[0]):
+                raise ValueError("row starts that do not end at the number of entries")
+            entries = (data, *parts)
+        matrix = getattr(sp, f"{kind}_array")(entries, shape=shape)
+        return check_sparse(matrix, str(path))
+
+
+def csr_of_parts(path: Path, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
+    """CSR matrix of arrays that a file has under names of its own."""
+    import scipy.sparse as sp
+
+    with reading(path, "an npz file with the parts of a csr matrix"):
+        # Archives keep narrow or unsigned indices to be small; scipy computes with signed ones.
+        indices, indptr = (_whole(part) for part in (indices, indptr))
+        if len(indptr) == 0 or indptr[-1] != len(indices):
+            raise ValueError("row starts that do not end at the number of entries")
+        matrix = sp.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
+        return check_sparse(matrix, str(path))
+
+
+def _whole(part: NDArray[Any]) -> NDArray[np.int64]:
+    if part.dtype.kind not in "iu" or part.ndim != 1:
+        raise ValueError("indices that are no list of whole numbers")
+    return part.astype(np.int64)  # one that wraps is negative, and found by the check
+
+
+def _refuse_many_rows(path: Path, kind: str, shape: tuple[int, ...], n_entries: int) -> None:
     # Compressed rows have as many row starts as rows, so their file bounds what they need in memory.
-    limit = max(_PLAUSIBLE_ROWS, _ROWS_PER_ENTRY * matrix.nnz)
-    if matrix.format not in {"csr", "bsr"} and matrix.shape[0] > limit:
+    if kind not in ("csr", "bsr") and shape[0] > max(_PLAUSIBLE_ROWS, _ROWS_PER_ENTRY * n_entries):
         raise DataFileError(
-            f"{path} must have entries in more of its rows: got {matrix.nnz:,} in {matrix.shape[0]:,} rows; "
+            f"{path} must have entries in more of its rows: got {n_entries:,} in {shape[0]:,} rows; "
             "save it as csr if that is meant."
         )
-    return matrix
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    if not path.is_file():
-        kind = "a folder" if path.is_dir() else "nothing there"
-        raise DataFileError(f"{path} must be an existing file: got {kind}; check the path.")
-    try:
-        with path.open("rb") as stream:
-            if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
-                raise ValueError("it holds a single array")
-            with zipfile.ZipFile(stream) as archive:
-                yield archive
-    except DataFileError:
-        raise
-    # What zipfile and numpy raise for a file that is cut short, is no archive, or holds pickled objects.
-    except (
-        OSError,
-        ValueError,
-        EOFError,
-        KeyError,
-        RuntimeError,
-        zipfile.BadZipFile,
-        zlib.error,
-        lzma.LZMAError,
-    ) as error:
-        raise DataFileError(
-            f"{path} must be a whole npz file of plain arrays, and could not be read ({_reason(error)}): "
-            "write it again."
-        ) from None
+    regular_file(path)
+    with reading(path, "a whole npz file of plain arrays"), path.open("rb") as stream:
+        if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
+            raise ValueError("it holds a single array")
+        with zipfile.ZipFile(stream) as archive:
+            yield archive
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -110,7 +127,7 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     return members
 
 
-def _check_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
+def _check_sizes(path: Path, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> None:
     shapes, total = {}, 0
     for name, info in members.items():
         with archive.open(info) as stream:
@@ -123,9 +140,7 @@ def _check_sizes(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) 
             raise ValueError(
                 f"the arrays {one!r} and {other!r} have {shapes[one]} and {shapes[other]} entries"
             )
-    memory = _machine_memory()
-    if memory is not None and total > memory:
-        raise ValueError(f"its arrays take {total:,} bytes, and the machine has {memory:,}")
+    check_budget(path, total, "its arrays")
 
 
 def _header(stream: Any) -> tuple[tuple[int, ...], int]:
@@ -137,18 +152,9 @@ def _header(stream: Any) -> tuple[tuple[int, ...], int]:
     shape, _, dtype = read(stream)
     if dtype.hasobject:
         raise ValueError("object arrays need pickle, which is not loaded")
-    size = dtype.itemsize
-    for length in shape:
-        size *= length
-    return shape, size
-
-
-def _machine_memory() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    cells = math.prod(shape)
+    if (
+        cells and dtype.itemsize == 0
+    ):  # any number of them takes no byte of the file, but each an object of memory
+        raise ValueError(f"{cells:,} texts of length 0")
+    return shape, dtype.itemsize * cells

@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import mmap
-import zlib
 from pathlib import Path
 from typing import TypeAlias
 
 from sgclearn.errors import DataFileError
+from sgclearn.validation.reading import over_budget, reading, regular_file, unpacked_budget
 
 Content: TypeAlias = bytes | mmap.mmap
 
+_OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules with an open of their own
 _FIRST_LOOK = 1 << 20
 _MOST_LINES = 400
 _BOM = b"\xef\xbb\xbf"
 
 
 def content(path: Path) -> Content:
-    """Map a file into memory, or unpack it there."""
+    """Map a file into memory, or unpack it there, within its budget."""
+    regular_file(path)
+    packed = path.suffix.lower()
     try:
-        if path.is_dir():
-            raise DataFileError(f"{path} must be a file: got a folder; name a file inside it.")
-        packed = path.suffix.lower()
-        if packed in {".gz", ".bz2", ".xz"}:
+        if packed in _OPENERS:
             return _unpacked(path, packed)
         with path.open("rb") as stream:
-            if not path.is_file() or path.stat().st_size == 0:
-                return stream.read()
+            if path.stat().st_size == 0:
+                return b""
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except FileNotFoundError:
-        raise DataFileError(f"{path} must be an existing file: got nothing there; check the path.") from None
     except OSError as error:
         raise DataFileError(f"{path} must be readable: got {error.strerror or error}.") from None
 
 
 def _unpacked(path: Path, suffix: str) -> bytes:
-    import bz2
-    import gzip
-    import lzma
-
-    packed = path.read_bytes()
-    unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}[suffix]
-    try:
-        return unpack(packed)
-    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-        raise DataFileError(
-            f"{path} must be a whole {suffix} file, and could not be unpacked ({error}): fetch it again."
-        ) from None
+    budget = unpacked_budget(path.stat().st_size)
+    chunks, size = [], 0
+    with reading(path, f"a whole {suffix} file", "fetch it again"):
+        # Chunk by chunk: a file of kilobytes can hold gigabytes of zeros.
+        with importlib.import_module(_OPENERS[suffix]).open(path, "rb") as stream:
+            while chunk := stream.read(_FIRST_LOOK):
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > budget:
+                    raise over_budget(path, size, budget, "its text")
+        return b"".join(chunks)
 
 
 def first_row(text: Content) -> int:

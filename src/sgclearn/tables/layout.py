@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sgclearn.errors import DataFileError, InputError
+from sgclearn.validation.reading import MOST_TABLE_COLUMNS
 
 # A comma comes last of the marks: it also stands inside numbers and text, the others seldom do.
 _MARKS = ("\t", ";", "|", ",")
@@ -88,6 +89,11 @@ def find_layout(
     if mark is None or len(rows[0]) == 1:
         tried = f" with the delimiter {spell(mark)}" if mark else ""
         raise DataFileError(f"{path} must have at least two columns: got one{tried}; {WRONG_DELIMITER}.")
+    if len(rows[0]) > MOST_TABLE_COLUMNS:
+        raise DataFileError(
+            f"{path} must have at most {MOST_TABLE_COLUMNS:,} columns: got {len(rows[0]):,}; give so wide a table as "
+            f"npz or svmlight, or {WRONG_DELIMITER}."
+        )
     has_header = header if header is not None else _has_header(path, rows, header_words, is_id)
     return Layout(mark, has_header, _column_names(path, rows[0], has_header))
 

@@ -8,7 +8,7 @@ import mmap
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sgclearn.errors import DataFileError, InputError
 from sgclearn.tables.columns import mark_missing
@@ -23,6 +23,7 @@ from sgclearn.tables.layout import (
     spell,
 )
 from sgclearn.tables.parsing import parse_delimited
+from sgclearn.validation.reading import check_budget, over_budget, reading, reason_of, unpacked_budget
 
 if TYPE_CHECKING:
     import os
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PARQUET_MAGIC = b"PAR1"
+_PARQUET = "a whole Parquet file"
+_BATCH_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,7 @@ class TableFile:
         except UnicodeDecodeError:
             return not_text(self.path)
         return DataFileError(
-            f"{self.path} must be a delimited text file, and could not be parsed: {_first_sentence(error)}."
+            f"{self.path} must be a delimited text file, and could not be parsed: {reason_of(error)}."
         )
 
 
@@ -237,37 +240,39 @@ def read_table(
 
 
 def _parquet_names(path: Path) -> tuple[str, ...]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with reading(path, _PARQUET):
         return tuple(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError) as error:
-        raise _corrupt(path, error) from None
 
 
 def _read_parquet(path: Path, wanted: tuple[str, ...], texts: set[str]) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        table = pq.read_table(path, columns=list(wanted))
-    except (pa.ArrowException, OSError) as error:
-        raise _corrupt(path, error) from None
-    for name in texts & set(wanted):
-        table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.string()))
-    return table
+    with reading(path, _PARQUET), pq.ParquetFile(path) as file:
+        budget, size = unpacked_budget(path.stat().st_size), 0
+        check_budget(
+            path, float(file.metadata.num_rows) * len(wanted), "its cells"
+        )  # a byte each at the least
+        batches = []
+        # Batch by batch: a page can repeat one value for as many rows as it likes.
+        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(wanted)):
+            batches.append(batch)
+            size += batch.nbytes
+            if size > budget:
+                raise over_budget(path, size, budget, "its columns")
+        table = pa.Table.from_batches(batches, schema=None if batches else _schema(file, wanted))
+        for name in texts & set(wanted):
+            table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.string()))
+        table.validate(full=True)
+        return table.select(list(wanted))
 
 
-def _corrupt(path: Path, error: Exception) -> DataFileError:
-    return DataFileError(
-        f"{path} must be a whole Parquet file, and could not be read ({_first_sentence(error)}): "
-        "write or fetch it again."
-    )
+def _schema(file: Any, wanted: tuple[str, ...]) -> pa.Schema:
+    import pyarrow as pa
 
-
-def _first_sentence(error: Exception) -> str:
-    return str(error).splitlines()[0].split(". ")[0].rstrip(".")
+    return pa.schema([file.schema_arrow.field(name) for name in wanted])
 
 
 def _listing(names: tuple[str, ...], most: int = 10) -> str:

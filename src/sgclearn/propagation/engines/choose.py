@@ -10,8 +10,7 @@ from sgclearn._native import load_kernel
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.propagation.engines.contract import Engine
 from sgclearn.propagation.engines.threads import thread_count
-
-ENGINES = ("auto", "native", "scipy", "torch")
+from sgclearn.validation.parameters import check_parameter
 
 
 def get_engine(engine: Any = "auto", n_threads: int | None = None) -> Engine:
@@ -26,8 +25,7 @@ def get_engine(engine: Any = "auto", n_threads: int | None = None) -> Engine:
         For the native kernel; see `thread_count`. scipy has one thread, torch its own setting: there it is an
         error, unless it was "auto" that chose.
     """
-    if engine not in ENGINES:
-        raise InputError(f"engine must be one of {', '.join(ENGINES)}: got {engine!r}.")
+    engine, n_threads = check_parameter("engine", engine), check_parameter("n_threads", n_threads)
     chosen = engine == "auto"
     if chosen:
         engine = "native" if has_kernel() else "scipy"

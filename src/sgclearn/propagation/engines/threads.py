@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-
 from sgclearn.errors import InputError
+from sgclearn.validation.parameters import MOST_THREADS, check_parameter, shown
 
 ENVIRONMENT_VARIABLES = ("SGCLEARN_NUM_THREADS", "OMP_NUM_THREADS")
 
@@ -20,19 +19,17 @@ def thread_count(n_threads: Any = None) -> int:
     >>> thread_count(3)
     3
     """
-    if n_threads is not None:
-        whole = isinstance(n_threads, (int, np.integer)) and not isinstance(n_threads, bool)
-        if not whole or n_threads < 1:
-            raise InputError(
-                f"n_threads must be a whole number >= 1, or None for all cores: got {n_threads!r}."
-            )
-        return int(n_threads)
+    given = check_parameter("n_threads", n_threads)
+    if given is not None:
+        return int(given)
     for variable in ENVIRONMENT_VARIABLES:
         text = os.environ.get(variable, "").split(",")[0].strip()  # OpenMP allows a list, a level each
         if text:
-            if not text.isdigit() or int(text) < 1:
-                raise InputError(f"{variable} must be a whole number >= 1: got {os.environ[variable]!r}.")
-            return int(text)
+            if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
+                raise InputError(
+                    f"{variable} must be a whole number >= 1: got {shown(os.environ[variable])}; correct or unset it."
+                )
+            return min(int(text), MOST_THREADS)
     return available_cores()
 
 

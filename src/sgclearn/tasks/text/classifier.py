@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sgclearn.classify.base import check_weight_decay
-from sgclearn.classify.fitting import check_count
 from sgclearn.classify.labels import as_labels, class_weight_factors, encode_classes, labelled_mask
 from sgclearn.classify.search import Trial, make_folds
 from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
@@ -27,6 +26,7 @@ from sgclearn.tasks.text.graph import TextGraph, TextGraphBuilder
 from sgclearn.tasks.text.prediction import TextPrediction
 from sgclearn.tasks.text.tokens import check_documents
 from sgclearn.tasks.text.training import HowToSolve, LabelledDocuments, TextFit, check_memory, choose_decay
+from sgclearn.validation.parameters import COUNT, MOST_HOPS, Whole
 
 Array = NDArray[np.float64]
 OnStage = Callable[[str], OnProgress]
@@ -162,7 +162,7 @@ class TextSGCClassifier(TextPrediction):
         """
         stage = on_stage or _silent
         how = HowToSolve(self.recipe, self.tol, self.max_iter, self.random_state)
-        check_count("n_hops", self.n_hops)
+        Whole("leave it out for the default", low=1, high=MOST_HOPS).check("n_hops", self.n_hops)
         decays, chosen = self._decays()
         if validation is not None and not chosen:
             raise InputError(
@@ -202,7 +202,7 @@ class TextSGCClassifier(TextPrediction):
         given = self.weight_decay
         if given is None:
             return list(DEFAULT_DECAYS), True
-        if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str):
+        if np.ndim(given) and isinstance(given, Sequence | np.ndarray):
             if len(given) == 0:
                 raise InputError(
                     "weight_decay needs at least one candidate: got an empty list; leave it out."
@@ -276,7 +276,7 @@ class TextSGCClassifier(TextPrediction):
                     f"{int(held_out.sum()):,} of {len(rows):,}."
                 )
             return [0], np.where(held_out, 0, 1)
-        check_count("cv", self.cv)
+        COUNT.check("cv", self.cv)
         folds = make_folds(codes, self.cv, self.random_state)
         for number, (_, held) in enumerate(folds):
             parts[held] = number

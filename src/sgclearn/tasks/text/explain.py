@@ -21,6 +21,7 @@ from sgclearn.operators import Operator
 from sgclearn.propagation.engines import get_engine
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.design import Hops
+from sgclearn.validation.parameters import Choice, shown
 
 if TYPE_CHECKING:
     from sgclearn.tasks.text.prediction import TextPrediction
@@ -67,9 +68,9 @@ class Explanation:
 def class_number(model: TextPrediction, label: Any) -> int:
     """Place of a class, which must be one."""
     classes = model.classes_.tolist()
-    if label not in classes:
+    if np.ndim(label) or label not in classes:
         raise InputError(
-            f"label must be a class of the model: got {label!r}; the classes are {', '.join(map(repr, classes))}."
+            f"label must be a class of the model: got {shown(label)}; the classes are {', '.join(map(repr, classes))}."
         )
     return int(classes.index(label))
 
@@ -83,8 +84,7 @@ def strongest_words(model: TextPrediction, label: Any, n: int) -> list[tuple[str
 
 def explain_document(model: TextPrediction, doc: int | str, label: Any, by: str) -> Explanation:
     """See `TextSGCClassifier.explain`."""
-    if by not in GROUPINGS:
-        raise InputError(f"by must be one of {', '.join(map(repr, GROUPINGS))}: got {by!r}.")
+    Choice(values=GROUPINGS, sentence=f"one of {', '.join(map(repr, GROUPINGS))}").check("by", by)
     is_position = isinstance(doc, int | np.integer) and not isinstance(doc, bool)
     if not is_position and not isinstance(doc, str):
         raise InputTypeError(

@@ -14,7 +14,6 @@ from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.graph import Graph
 from sgclearn.graph.build import Rows, index_dtype
 from sgclearn.graph.ids import NodeIds
-from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.cooccurrence import (
     BLOCK_PAIRS,
@@ -36,6 +35,7 @@ from sgclearn.tasks.text.vocabulary import (
     keep_words,
     read_words,
 )
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 
 # An index and a weight, in the rows of a few words and again in the rows of the whole graph.
 _BYTES_PER_ENTRY = 24

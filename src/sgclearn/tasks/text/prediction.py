@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sgclearn.classify.fitting import check_count
 from sgclearn.classify.loss import Sigmoid, Softmax
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.documents import WordTable, new_logits
 from sgclearn.tasks.text.explain import Explanation, explain_document, strongest_words
+from sgclearn.validation.parameters import COUNT
 
 Array = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ class TextPrediction(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             word adds to the logit of the class; see ``explain(..., by="text")``.
         """
         check_is_fitted(self)
-        check_count("n", n)
+        COUNT.check("n", n)
         if label is None:
             return {name: strongest_words(self, name, n) for name in self.classes_.tolist()}
         return strongest_words(self, label, n)

@@ -19,6 +19,8 @@ from sgclearn.tables.columns import id_array
 from sgclearn.tables.messages import RowError, counted
 from sgclearn.tasks.text.folders import read_folder
 from sgclearn.tasks.text.sources import Source, open_source
+from sgclearn.validation.parameters import check_type
+from sgclearn.validation.reading import as_path, reading
 
 TEXT_NAMES = ("text", "body", "content", "document", "doc", "message", "review", "abstract", "sentence")
 _LABEL_NAMES = (*LABEL_NAMES, "topic", "category")
@@ -123,24 +125,28 @@ def read_documents(
     >>> documents.texts[0], documents.labels[0]
     ('Oil, gas and coal', 'energy')
     """
-    path = Path(path)
+    path = as_path(path)
     given = {"text_column": text_column, "label_column": label_column, "id_column": id_column,
              "split_column": split_column}  # fmt: skip
-    if path.is_dir():
-        _refuse(path, "a folder has no columns", **given, delimiter=delimiter, header=header)
-        texts, classes, ids, splits = read_folder(path, encoding)
-        return _documents(path, None, texts, classes, np.array(ids, dtype=object), splits)
-    words = {*TEXT_NAMES, *_LABEL_NAMES, *_ID_NAMES, *SPLIT_NAMES, *filter(None, given.values())}
-    source = open_source(
-        path,
-        encoding=encoding,
-        delimiter=delimiter,
-        header=header,
-        header_words=frozenset(word.lower() for word in words),
-        one_a_line=not any(given.values()),
-        text_names=(*TEXT_NAMES, *filter(None, (text_column,))),
-    )
-    return _from_columns(path, source, given)
+    for role, name in {**given, "encoding": encoding, "delimiter": delimiter}.items():
+        if name is not None:
+            check_type(name, str, role, "give a text, or leave it out")
+    with reading(path, "a file or folder of documents"):
+        if path.is_dir():
+            _refuse(path, "a folder has no columns", **given, delimiter=delimiter, header=header)
+            texts, classes, ids, splits = read_folder(path, encoding)
+            return _documents(path, None, texts, classes, np.array(ids, dtype=object), splits)
+        words = {*TEXT_NAMES, *_LABEL_NAMES, *_ID_NAMES, *SPLIT_NAMES, *filter(None, given.values())}
+        source = open_source(
+            path,
+            encoding=encoding,
+            delimiter=delimiter,
+            header=header,
+            header_words=frozenset(word.lower() for word in words),
+            one_a_line=not any(given.values()),
+            text_names=(*TEXT_NAMES, *filter(None, (text_column,))),
+        )
+        return _from_columns(path, source, given)
 
 
 def _from_columns(path: Path, source: Source, given: dict[str, str | None]) -> Documents:

@@ -30,7 +30,7 @@ import numpy as np
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.graph import Graph
 from sgclearn.persist.container import Tensors, read_container, write_container
-from sgclearn.persist.models import plain_value, restored_classes, restored_value, store_classes
+from sgclearn.persist.models import plain_value, restored_classes, restored_value, restoring, store_classes
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.classifier import TextSGCClassifier
 from sgclearn.tasks.text.documents import WordTable
@@ -108,14 +108,9 @@ def load_text_model(
         raise ModelFileError(
             f"{path} must be a text model of version {VERSION} or earlier: got version {version}; upgrade sgclearn."
         )
-    try:
+    with restoring(path, "save_text_model"):
         model = _restored(header, tensors)
         _check(model)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ModelFileError(
-            f"{path} must describe a whole text model, and its contents do not fit together ({error}); save it again "
-            "with save_text_model."
-        ) from error
     if graph is not None:
         graph = graph.graph if isinstance(graph, TextGraph) else graph
         if not isinstance(graph, Graph):

@@ -10,6 +10,7 @@ import numpy as np
 
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.tables.messages import counted
+from sgclearn.validation.parameters import shown
 
 Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
 Analyzer: TypeAlias = Literal["words", "textgcn", "sgc", "whitespace"] | Tokenizer
@@ -121,15 +122,15 @@ def stop_word_set(stop_words: StopWords) -> frozenset[str]:
     """
     if stop_words is None:
         return frozenset()
-    if stop_words == "textgcn":
+    if isinstance(stop_words, str) and stop_words == "textgcn":
         return frozenset(_TEXTGCN_STOP_WORDS.split())
-    if stop_words == "english":
+    if isinstance(stop_words, str) and stop_words == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         return frozenset(ENGLISH_STOP_WORDS)
-    if isinstance(stop_words, str):
+    if isinstance(stop_words, str | bytes | type) or not isinstance(stop_words, Iterable):
         raise InputError(
-            f"stop_words must be 'english', 'textgcn', a list of words or None: got {stop_words!r}; "
+            f"stop_words must be 'english', 'textgcn', a list of words or None: got {shown(stop_words)}; "
             "put a single word in a list."
         )
     words = list(stop_words)
@@ -147,7 +148,7 @@ def check_documents(docs: Sequence[str]) -> list[str]:
     >>> check_documents(("oil prices", ""))
     ['oil prices', '']
     """
-    if isinstance(docs, str | bytes) or not hasattr(docs, "__iter__"):
+    if isinstance(docs, str | bytes | memoryview) or not isinstance(docs, Iterable) or hasattr(docs, "tocsr"):
         raise InputTypeError(
             f"docs must be a list of strings, one a document: got {type(docs).__name__}; "
             "put a single document in a list."

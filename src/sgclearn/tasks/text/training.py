@@ -19,8 +19,8 @@ from sgclearn.classify.solvers.result import OnIteration, SolverResult
 from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.propagation.design import Design, ExplicitDesign
-from sgclearn.propagation.memory import format_bytes, memory_limit_bytes
 from sgclearn.tasks.text.design import DocumentDesign, OnProgress, extremes, minmax
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 
 Array = NDArray[np.float64]
 RECIPES = ("exact", "paper")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sgclearn.errors import InputError
-from sgclearn.propagation import memory
-from sgclearn.propagation.memory import ENVIRONMENT_VARIABLE, format_bytes, memory_limit_bytes
+from sgclearn.validation import memory
+from sgclearn.validation.memory import ENVIRONMENT_VARIABLE, format_bytes, memory_limit_bytes
 
 
 @pytest.mark.parametrize(

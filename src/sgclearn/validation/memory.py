@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from numbers import Real
 from pathlib import Path
 
 from sgclearn.errors import InputError
+from sgclearn.validation.parameters import Number, shown
 
 ENVIRONMENT_VARIABLE = "SGCLEARN_MEMORY_LIMIT"
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
@@ -32,11 +32,12 @@ def memory_limit_bytes(limit: int | float | str | None = None) -> int:
         return int(_available_bytes() * _SHARE)
     if isinstance(limit, str):
         return _parse(limit)
-    if isinstance(limit, bool) or not isinstance(limit, Real) or not 1 <= limit < math.inf:
+    number = Number(low=1).plain(limit)
+    if number is None:
         raise InputError(
-            f"memory_limit must be a positive number of bytes or a text such as '4GB': got {limit!r}."
+            f"memory_limit must be a positive number of bytes or a text such as '4GB': got {shown(limit)}."
         )
-    return int(limit)
+    return int(number)
 
 
 def format_bytes(count: float) -> str:
@@ -47,6 +48,7 @@ def format_bytes(count: float) -> str:
     >>> format_bytes(31_000_000)
     '31.0 MB'
     """
+    count = Number().check("a number of bytes", count)
     for unit in ("B", "KB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -57,12 +59,12 @@ def format_bytes(count: float) -> str:
 def _parse(text: str) -> int:
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", text)
     unit = _UNITS.get(match.group(2).upper()) if match else None
-    count = int(float(match.group(1)) * unit) if match and unit else 0
-    if count < 1:
+    count = float(match.group(1)) * unit if match and unit else 0.0
+    if not 1 <= count < math.inf:
         raise InputError(
-            f"memory_limit (or {ENVIRONMENT_VARIABLE}) must look like '4GB' or '500MiB': got {text!r}."
+            f"memory_limit (or {ENVIRONMENT_VARIABLE}) must look like '4GB' or '500MiB': got {shown(text)}."
         )
-    return count
+    return int(count)
 
 
 def _available_bytes() -> int:

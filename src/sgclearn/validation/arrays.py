@@ -1,0 +1,74 @@
+"""Array-likes of people as plain arrays."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.validation.parameters import shown
+
+
+def plain_array(values: Any, name: str) -> NDArray[Any]:
+    """Values as an array, without a copy where they are one.
+
+    Parameters
+    ----------
+    values : array-like
+    name : str
+        What a message calls them.
+
+    Raises
+    ------
+    InputError
+        For masked entries, which numpy's own conversion would turn back into numbers, and for lists whose rows
+        have different lengths.
+
+    Examples
+    --------
+    >>> plain_array([[1, 2], [3]], "X")
+    Traceback (most recent call last):
+    ...
+    sgclearn.errors.InputError: X must be an array, with rows of one length: got [[1, 2], [3]]; give every row as ...
+    """
+    refuse_masks(values, name)
+    try:
+        return np.asarray(values)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"{name} must be an array, with rows of one length: got {shown(values)}; give every row as many entries."
+        ) from None
+    except (TypeError, RuntimeError, AttributeError, NotImplementedError) as error:
+        # what an object of another library answers that promises to be an array
+        raise InputTypeError(
+            f"{name} must be an array: got {type(values).__name__} ({error}); convert it to a numpy array."
+        ) from None
+
+
+def refuse_masks(values: Any, name: str) -> None:
+    """Refuse a masked array with something masked: its mask would be ignored."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        count = int(np.count_nonzero(np.ma.getmaskarray(values)))
+        raise InputError(
+            f"{name} must have no masked entries: got {count:,} of {values.size:,} masked; fill them with "
+            f"{name}.filled(...), or leave their rows out."
+        )
+
+
+def real_array(values: Any, name: str) -> NDArray[Any]:
+    """Values as an array of real numbers: bool, integer or float of any width."""
+    array = plain_array(values, name)
+    if array.dtype.kind == "O" and array.size:
+        with suppress(TypeError, ValueError, OverflowError):
+            array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf" and array.size:
+        raise InputTypeError(
+            f"{name} must be real numbers: got an array of {array.dtype}; convert it to float64."
+        )
+    if array.dtype.kind == "f" and (array.dtype.itemsize not in (4, 8) or not array.dtype.isnative):
+        with np.errstate(over="ignore"):  # what is too large becomes infinity, which its use refuses
+            return array.astype(np.float64)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))

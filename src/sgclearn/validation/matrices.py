@@ -1,0 +1,74 @@
+"""Feature matrices from outside: dense or sparse, real, finite, of a size that can be squared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sgclearn.errors import InputError, InputTypeError
+from sgclearn.validation.arrays import plain_array, refuse_masks
+from sgclearn.validation.sparse import as_csr
+
+# Products of values beyond this leave the range of float64, and with them every loss and gradient.
+LARGEST = np.float64(1e150)  # not a Python float, which float32 arrays would narrow to infinity
+# Features that are all smaller vanish when they are squared.
+SMALLEST = 1e-140
+
+
+def as_matrix(X: Any, name: str = "X") -> Any:
+    """Give X (n, d) as a float ndarray or a canonical `csr_array`, without a copy where it already is one.
+
+    float32 stays float32, every other type becomes float64. Values are not looked at: see `check_values`.
+    """
+    if sparse.issparse(X):
+        matrix = as_csr(X, name)
+    else:
+        matrix = X if type(X) is np.ndarray else plain_array(X, name)
+    if matrix.ndim != 2:
+        raise InputError(f"{name} must have two dimensions (nodes, features): got shape {matrix.shape}.")
+    if matrix.dtype.kind not in "fiub":
+        raise InputTypeError(
+            f"{name} must hold numbers: got dtype {matrix.dtype}; read_features turns columns of text into numbers."
+        )
+    if matrix.dtype in (np.float64, np.float32):  # in the byte order of the machine
+        return matrix
+    with np.errstate(over="ignore"):  # a longdouble that is too large becomes infinity, which is then refused
+        return matrix.astype(np.float64)
+
+
+def refuse_unusable(X: Any, name: str = "X") -> Any:
+    """Give X as it is, for a validation of scikit-learn that follows; what that would follow blindly is refused."""
+    if sparse.issparse(X):
+        return as_csr(X, name)
+    refuse_masks(X, name)
+    return X
+
+
+def check_values(X: Any, name: str = "X") -> float:
+    """Give the largest absolute value of a matrix; refuse values that are not finite, or whose squares are not."""
+    values: NDArray[Any] = X.data if sparse.issparse(X) else X
+    # Without a temporary array; NaN goes through both, infinity is the one or the other.
+    highest, lowest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
+    if not (np.isfinite(highest) and np.isfinite(lowest)):
+        kind = "NaN" if np.isnan(values).any() else "infinity"
+        raise InputError(f"{name} must be finite: got {kind}; fill or drop such values before (see impute=).")
+    largest = max(highest, -lowest)
+    if largest > LARGEST:
+        raise _not_squared(largest, name)
+    return largest
+
+
+def check_not_tiny(largest: float, name: str = "X") -> None:
+    """Refuse a matrix to be fitted, other than zeros, whose squares all vanish: its weights would too."""
+    if 0.0 < largest < SMALLEST:
+        raise _not_squared(largest, name)
+
+
+def _not_squared(largest: float, name: str) -> InputError:
+    return InputError(
+        f"{name} must be of a size that can be squared: got {largest:.3g} as its largest absolute value; scale the "
+        "features or mend that value."
+    )

@@ -1,0 +1,130 @@
+"""Files from outside: what is read is a regular file, within a budget, and every fault is an input error.
+
+A few bytes can stand for gigabytes: a packed file, an npz header, a Parquet page. A reader may take what the file
+itself takes, times the largest ratio that ordinary packing reaches, and never more than the memory limit.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sgclearn.errors import DataFileError, InputTypeError, SgclearnError
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
+from sgclearn.validation.parameters import shown
+
+FREE_BYTES = 4 * 2**20  # what any file may unpack to, however small it is
+MOST_RATIO = 1_100  # unpacked to packed bytes; deflate, which zip, gzip and Parquet use, reaches 1,032
+MOST_TABLE_COLUMNS = 200_000  # of a delimited file: beyond, a sparse format serves
+MOST_TOKEN = 16 * 2**20  # bytes of one XML token, such as an attribute
+FEW_COLUMNS, COLUMNS_PER_ENTRY = 100_000, 50  # a sparse matrix has few columns, or entries to fill them
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def as_path(path: object) -> Path:
+    """Path of a file that somebody named."""
+    try:
+        return Path(path)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputTypeError(
+            f"path must be the name of a file: got {shown(path)}; give a text or a Path."
+        ) from None
+
+
+def regular_file(
+    path: str | os.PathLike[str], what: str = "file", error: type[SgclearnError] = DataFileError
+) -> Path:
+    """Path of a regular file that is there; a pipe would be waited for, a device read without end.
+
+    Parameters
+    ----------
+    path : path
+    what : str
+        What a message calls the file.
+    error : type
+        What is raised.
+    """
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise error(f"{path} must be an existing {what}: got nothing there; check the path.") from None
+    except (OSError, ValueError) as fault:  # ValueError: a NUL in the name
+        reason = getattr(fault, "strerror", None) or fault
+        raise error(f"{path} must be readable: got {reason}; check the path and its permissions.") from None
+    for is_kind, name in _KINDS:
+        if is_kind(mode):
+            remedy = "name a file inside it" if name == "a folder" else f"save it as a {what} first"
+            raise error(f"{path} must be an existing {what}: got {name}; {remedy}.")
+    return path
+
+
+def unpacked_budget(packed_bytes: int) -> int:
+    """Bytes that a file of this size may unpack to."""
+    return min(max(FREE_BYTES, MOST_RATIO * packed_bytes), memory_limit_bytes())
+
+
+def check_budget(path: Path, needed: float, what: str = "its content") -> None:
+    """Refuse a file that says it holds more than a file of its size can be trusted with."""
+    budget = unpacked_budget(path.stat().st_size)
+    if needed > budget:
+        raise over_budget(path, needed, budget, what)
+
+
+def over_budget(path: Path, needed: float, budget: float, what: str) -> DataFileError:
+    """Give the error for a file that unpacks to more than its budget."""
+    return DataFileError(
+        f"{path} must unpack to at most {format_bytes(budget)}, {MOST_RATIO:,} times its size or what memory there is: "
+        f"got {format_bytes(needed)} or more for {what}; unpack or write it again in a plain form."
+    )
+
+
+@contextmanager
+def reading(
+    path: str | os.PathLike[str],
+    expected: str,
+    remedy: str = "write it again",
+    error: type[SgclearnError] = DataFileError,
+) -> Iterator[None]:
+    """Turn every fault of a reader into an input error: a damaged file can make a parser fail in any way.
+
+    Parameters
+    ----------
+    path : path
+    expected : str
+        What the file must be, as in "a whole npz file of plain arrays".
+    remedy : str
+        What to do.
+    error : type
+        What is raised. Errors of this package pass as they are.
+    """
+    try:
+        yield
+    except SgclearnError:
+        raise
+    except MemoryError as fault:
+        raise error(
+            f"{path} must fit into memory: got more than {format_bytes(memory_limit_bytes())}; use a machine with more "
+            "memory, or a smaller file."
+        ) from fault
+    except Exception as fault:
+        raise error(
+            f"{path} must be {expected}, and could not be read ({reason_of(fault)}): {remedy}."
+        ) from fault
+
+
+def reason_of(fault: BaseException, most: int = 200) -> str:
+    """First sentence of what a library says, without the dot at its end."""
+    words = " ".join(str(fault).split()) or type(fault).__name__
+    first = words.split(". ")[0].rstrip(".")
+    return first if len(first) <= most else f"{first[: most - 3]}..."
