@@ -117,16 +117,18 @@ def test_fit_to_huge_features_is_finite_or_refused(options: dict[str, Any], size
     assert not outcome.failed, outcome
 
 
-@pytest.mark.parametrize("scale", ["standard", "minmax", "maxabs"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sparse_features", [True, False])
-def test_torch_engine_fits_a_scaled_implicit_plan(sparse_features: bool, dtype: Any, scale: str) -> None:
+def test_torch_engine_fits_a_scaled_implicit_plan(sparse_features: bool, dtype: Any) -> None:
     pytest.importorskip("torch")
     X = (sparse.csr_array(features()) if sparse_features else features()).astype(dtype)
-    options: dict[str, Any] = {"scale": scale, "plan": "implicit"}
-    outcome = isolated(
-        lambda _: SGCClassifier(engine="torch", **options).fit(X, labels(), graph=graph()), strict=True
-    )
+
+    def call(_: Path) -> None:
+        for scale in ("standard", "minmax", "maxabs"):
+            options: dict[str, Any] = {"scale": scale, "plan": "implicit"}
+            SGCClassifier(engine="torch", **options).fit(X, labels(), graph=graph())
+
+    outcome = isolated(call, strict=True)
     assert outcome.status == "returned", outcome
 
 
