@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Two pips in one environment at the same time would break it, so `make -j` gains nothing here.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-slow sanitize lint bench bench-more docs wheels licences clean distclean
+.PHONY: help install demo test test-slow sanitize fuzz fuzz-sanitize lint bench bench-more docs wheels licences clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -43,17 +43,32 @@ test-slow: $(STAMPS)/test  ## the tests that take longer than a minute each
 SANITIZED = SGCLEARN_TEST_KERNEL=$$(ls $$PWD/build/sanitize-$(1)/_kernel*.so) OPENBLAS_NUM_THREADS=1 \
 	$(BIN)/python -m pytest -q -p sanitized_kernel -p no:cacheprovider tests/propagation/test_engines.py \
 	tests/propagation/test_native_*.py tests/classify/test_small.py -k "not (torch or scipy or instruction_set or missing)"
+COMMA := ,
+# The kernel built with some sanitizers, in a folder named after the first of them.
+SANITIZED_KERNEL = build=build/sanitize-$(firstword $(subst $(COMMA), ,$(1))); \
+	$(BIN)/cmake -S . -B $$build -DSKBUILD_PROJECT_NAME=sgclearn -DPython_EXECUTABLE=$$PWD/$(BIN)/python \
+	  -DSGC_SANITIZE=$(1) >/dev/null && $(BIN)/cmake --build $$build -j 2 | tail -1
+WITH_ASAN = export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=8192:quarantine_size_mb=16 \
+	UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)"
 sanitize: $(STAMPS)/test $(STAMPS)/native  ## the kernel's tests under the address, undefined-behaviour and thread sanitizers
-	@for kind in address,undefined thread; do \
-	  build=build/sanitize-$${kind%%,*}; \
-	  $(BIN)/cmake -S . -B $$build -DSKBUILD_PROJECT_NAME=sgclearn -DPython_EXECUTABLE=$$PWD/$(BIN)/python \
-	    -DSGC_SANITIZE=$$kind >/dev/null && $(BIN)/cmake --build $$build -j 2 | tail -1 || exit 1; \
-	done
-	@export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-	  LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)"; \
-	  $(call SANITIZED,address)
+	@$(call SANITIZED_KERNEL,address$(COMMA)undefined)
+	@$(call SANITIZED_KERNEL,thread)
+	@$(WITH_ASAN); $(call SANITIZED,address)
 	@export TSAN_OPTIONS=halt_on_error=1 LD_PRELOAD="$$(g++ -print-file-name=libtsan.so)"; \
 	  $(call SANITIZED,thread)
+
+# Mutated files into every reader and odd values into every public call; the tests do a few hundred of both. What fails is
+# kept in build/fuzz, and the seed that is printed gives the same cases again: make fuzz FUZZ="--seed 7 --only edges-npz".
+FUZZ ?= --files 20000 --calls 2000
+fuzz: $(STAMPS)/test  ## the long campaign of the fuzzers: 20,000 files, 2,000 calls
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(BIN)/python -m fuzz.campaign --out build/fuzz $(FUZZ)
+
+fuzz-sanitize: $(STAMPS)/test $(STAMPS)/native  ## the same with the kernel under the address and undefined-behaviour sanitizers
+	@$(call SANITIZED_KERNEL,address$(COMMA)undefined)
+	@$(WITH_ASAN); PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 \
+	  SGCLEARN_TEST_KERNEL=$$(ls $$PWD/build/sanitize-address/_kernel*.so) \
+	  $(BIN)/python -m fuzz.campaign --out build/fuzz-sanitize $(FUZZ)
 
 # mypy reads the types of the optional packages where they are installed, hence the group 'test' as well.
 lint: $(STAMPS)/test $(STAMPS)/lint  ## ruff, mypy --strict, and the import contract of the rooms

@@ -35,7 +35,8 @@ ROOMS = (
 # These fetch from the network, or are the plain records that other calls return.
 LEFT_OUT = frozenset(
     {"fetch_dataset", "FetchedDataset", "DatasetInfo", "Spectrum", "SpectralDensity", "ExtremeEigenvalues", "Plan",
-     "SpectrumSummary", "Theorem1", "Evaluation", "ClassEvaluation", "Interval", "Documents", "Explanation", "TextCorpus",
+     "SpectrumSummary", "Theorem1", "Evaluation", "ClassEvaluation", "Interval", "Documents", "Explanation",
+     "TextCorpus",
      "TextGraph", "PolynomialFilter"}
 )  # fmt: skip
 # Methods that scikit-learn gives to every estimator.

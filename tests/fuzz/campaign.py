@@ -10,6 +10,7 @@ the folder `--out`. The same seed gives the same cases.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import pickle
@@ -30,7 +31,7 @@ from fuzz.corpus import Bundle, make_corpus
 from fuzz.mutate import mutate_bundle
 from fuzz.targets import READERS, run_file
 from fuzz.verdict import Outcome
-from fuzz.workers import Worker, import_everything, in_child
+from fuzz.workers import SANITIZED, Worker, import_everything, in_child
 
 
 @dataclass
@@ -139,9 +140,8 @@ def report(title: str, tally: Tally, seconds: float, out: Path | None) -> None:
     )
     for number, (count, size, (group, case), outcome) in enumerate(ordered):
         mark = "" if outcome.failed else "(blunt) "
-        print(
-            f"- {mark}{outcome.kind} at {outcome.place or '?'} ({group}, {count} cases, smallest {size} bytes): {outcome.message[:160]}"
-        )
+        where = f"{outcome.place or '?'} ({group}, {count} cases, smallest {size} bytes)"
+        print(f"- {mark}{outcome.kind} at {where}: {outcome.message[:160]}")
         if out is not None:
             keep(out / f"{title}-{number:03d}", group, case, outcome)
 
@@ -182,6 +182,8 @@ def main(arguments: list[str] | None = None) -> int:
     seed = random.SystemRandom().randrange(10**9) if chosen.seed is None else chosen.seed
     print(f"seed {seed}", flush=True)
     import_everything()
+    if SANITIZED:
+        importlib.import_module("sanitized_kernel")
     failures = 0
     for title, run, count in (("files", fuzz_files, chosen.files), ("calls", fuzz_calls, chosen.calls)):
         if count == 0:

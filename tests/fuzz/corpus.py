@@ -9,6 +9,7 @@ import bz2
 import contextlib
 import gzip
 import io
+import itertools
 import json
 import lzma
 import pickle
@@ -180,7 +181,7 @@ def _models(place: Path) -> dict[str, list[Bundle]]:
 def _runs(place: Path) -> dict[str, list[Bundle]]:
     """Run folders of `sgc fit` and `sgc text fit`, with the files of new nodes or documents beside them."""
     names = ("ann", "bob", "cas", "dan", "eve", "fay")
-    edges = "source,target\n" + "".join(f"{a},{b}\n" for a, b in zip(names, names[1:], strict=False))
+    edges = "source,target\n" + "".join(f"{a},{b}\n" for a, b in itertools.pairwise(names))
     features = "id,age,city\n" + "".join(
         f"{name},{k},{'Bern' if k % 2 else 'Graz'}\n" for k, name in enumerate(names)
     )

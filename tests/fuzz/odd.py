@@ -252,7 +252,8 @@ def odd_path(rng: random.Random, folder: Path) -> Any:
     """A path that is strange but stays inside the folder."""
     return rng.choice(
         (folder, folder / "absent.csv", str(folder / "x.npz"), folder / ("a" * 300), folder / "a\ud800", None, 3, 2.5,
-         bytes(folder / "x"), folder / "file.csv" / "x", [], folder / "x.parquet", folder / "x.graphml", folder / "x.svm", True)
+         bytes(folder / "x"), folder / "file.csv" / "x", [], folder / "x.parquet", folder / "x.graphml",
+         folder / "x.svm", True)
     )  # fmt: skip
 
 
@@ -262,14 +263,18 @@ _WORK = frozenset(
 )
 _ARRAYS = frozenset({"X", "x", "matrix", "coefficients", "A", "frequency", "memory"})
 _MANY = frozenset(
-    {"y", "ids", "values", "names", "source", "target", "new_ids", "nodes", "validation", "sample_weight", "weights", "train",
+    {"y", "ids", "values", "names", "source", "target", "new_ids", "nodes", "validation", "sample_weight",
+    "weights", "train",
      "val", "test", "y_true", "y_pred", "indptr", "indices", "classes", "splits", "class_names", "docs", "documents"}
 )  # fmt: skip
 _WORDS = (
-    "auto", "dense", "sparse", "full", "frontier", "left-first", "implicit", "native", "scipy", "torch", "sym", "rw", "cheby",
-    "l1", "l2", "standard", "minmax", "maxabs", "lbfgs", "adam", "sgd", "balanced", "once", "sum", "max", "min", "error", "keep",
-    "drop", "tpe", "path", "log_loss", "macro_f1", "paper", "exact", "4GB", "1B", "0GB", "-1GB", "1e3GB", "nanGB", "9" * 400 + "GB",
-    "4 PB", "１GB", "0.0000001B",
+    "auto", "dense", "sparse", "full", "frontier", "left-first", "implicit", "native", "scipy", "torch",
+    "sym", "rw", "cheby",
+    "l1", "l2", "standard", "minmax", "maxabs", "lbfgs", "adam", "sgd", "balanced", "once", "sum", "max",
+    "min", "error", "keep",
+    "drop", "tpe", "path", "log_loss", "macro_f1", "paper", "exact", "4GB", "1B", "0GB", "-1GB", "1e3GB",
+    "nanGB", "9" * 400 + "GB",
+    "4 PB", "\uff11GB", "0.0000001B",
 )  # fmt: skip
 
 
@@ -530,9 +535,8 @@ def describe(value: Any) -> str:
     try:
         if isinstance(value, np.ndarray):
             kind = type(value).__name__
-            return f"{kind}({value.dtype}, {value.shape}, {np.array2string(value.reshape(-1)[:8], threshold=8)})".replace(
-                "\n", " "
-            )
+            some = np.array2string(value.reshape(-1)[:8], threshold=8).replace("\n", " ")
+            return f"{kind}({value.dtype}, {value.shape}, {some})"
         if sparse.issparse(value):
             parts = ", ".join(
                 f"{name}={np.asarray(getattr(value, name)).ravel()[:12].tolist()}"

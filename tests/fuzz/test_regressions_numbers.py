@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzz.odd import features, graph, labels
-from sgclearn import Graph, Operator, SGCClassifier, propagate, read_edges
+from sgclearn import Graph, Operator, SGCClassifier, SGCMultilabelClassifier, propagate, read_edges
 from sgclearn.errors import SgclearnError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -60,10 +60,37 @@ def test_scaled_fit_does_not_depend_on_the_unit_of_the_features(scale: str, fact
 @pytest.mark.parametrize("factor", [1e-200, 1e-160])
 def test_unscaled_fit_to_tiny_features_does_not_claim_weights_of_zero(factor: float) -> None:
     try:
-        with pytest.warns(UserWarning):
+        with pytest.warns(UserWarning, match="scale"):
             SGCClassifier(penalize_intercept=False).fit(features() * factor, labels(), graph=graph())
     except SgclearnError as error:
         assert "scale" in str(error)  # noqa: PT017
+
+
+def test_fit_at_the_edges_of_floats_is_finite_and_never_converged_otherwise() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        n, d, n_classes = (int(rng.choice(sizes)) for sizes in ([4, 6, 10, 50], [1, 2, 3, 8], [2, 3, 5]))
+        ring = Graph.from_edges(np.arange(n), np.roll(np.arange(n), 1))
+        X = rng.normal(size=(n, d)) * rng.choice([1e80, 1e100, 1e140, 1e-80, 1e-150, 1e-200, 1e-300])
+        options: dict[str, Any] = {
+            "weight_decay": float(rng.choice([0, 1e-4, 1e-10, 1.0, 1e100, 1e300, 1e-300])),
+            "fit_intercept": bool(rng.integers(2)),
+            "penalize_intercept": bool(rng.integers(2)),
+            "max_iter": 60,
+            "scale": rng.choice([None, "standard", "maxabs", "minmax"]),
+            "row_norm": rng.choice([None, "l1", "l2"]),
+            "engine": str(rng.choice(["auto", "scipy"])),
+        }
+        y = np.arange(n) % n_classes
+        single = rng.random() < 0.7
+        model = (SGCClassifier if single else SGCMultilabelClassifier)(**options)
+        try:
+            model.fit(X, y if single else np.eye(n_classes, dtype=int)[y], graph=ring)
+        except SgclearnError:
+            continue
+        assert np.isfinite(model.coef_).all(), options
+        assert np.isfinite(model.intercept_).all(), options
+        assert np.isfinite(model.loss_), options
 
 
 def _masked() -> Any:

@@ -9,6 +9,7 @@ error. So has one that was raised inside numpy, scipy or Arrow.
 
 from __future__ import annotations
 
+import itertools
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,9 +91,13 @@ def judge(error: BaseException, *, strict: bool) -> Outcome:
     if not strict and isinstance(error, ValueError | TypeError) and _is_validation(innermost, mine):
         return Outcome("refused", type(error).__name__, message=str(error))
     is_plain = type(error) in (ValueError, TypeError, UnicodeEncodeError) or isinstance(error, OSError)
-    is_blunt = (
-        not strict and is_plain and "site-packages" not in innermost.parts and ".pyx" not in innermost.suffix
+    # Compiled code has no frame of its own that tells; the kernel refuses arguments in these words.
+    is_theirs = (
+        "site-packages" in innermost.parts
+        or innermost.suffix == ".pyx"
+        or "incompatible function arguments" in str(error)
     )
+    is_blunt = not strict and is_plain and not is_theirs
     return Outcome(
         "blunt" if is_blunt else "failed",
         type(error).__name__,
@@ -134,7 +139,7 @@ def check_sound(result: Any) -> None:
 def _check_graph(graph: Graph) -> None:
     indptr, indices, n = graph.indptr.tolist(), graph.indices.tolist(), graph.n_nodes
     _require(indptr[0] == 0 and indptr[-1] == len(indices), "graph: row starts that do not span the entries")
-    _require(all(a <= b for a, b in zip(indptr, indptr[1:], strict=False)), "graph: row starts that fall")
+    _require(all(a <= b for a, b in itertools.pairwise(indptr)), "graph: row starts that fall")
     _require(all(0 <= node < n for node in indices), "graph: a neighbour that is no node")
     if graph.weights is not None:
         _require(bool((graph.weights > 0).all() and np.isfinite(graph.weights).all()), "graph: odd weights")

@@ -22,6 +22,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -29,7 +30,11 @@ from fuzz.verdict import MEGABYTES, OURS, SECONDS, SMALL_FILE, Outcome, check_so
 
 _SIZE = struct.Struct("<Q")
 _EXTRA_ADDRESSES = 8 << 30  # bytes: what a case may map before malloc fails; far above what it may touch
+_MOST_SERVED = 200  # cases of one child: a crash later than its cause has few suspects
 _RENEW_ABOVE = 64.0  # megabytes: memory that a case leaves behind would hide what the next one takes
+
+# AddressSanitizer maps terabytes, keeps what was freed for a while, and takes its time: its runs look for other faults.
+SANITIZED = "SGCLEARN_TEST_KERNEL" in os.environ
 
 Run = Callable[[Any, Path], Any]
 Prepare = Callable[[Any], "tuple[Any, int]"]
@@ -49,8 +54,6 @@ class Worker:
         Whether only errors of the library count as a refusal.
     seconds : float
         Longest that a case may take.
-    limit_addresses : bool
-        False under AddressSanitizer, which maps terabytes.
     """
 
     def __init__(
@@ -60,11 +63,11 @@ class Worker:
         strict: bool,
         prepare: Prepare | None = None,
         seconds: float = SECONDS,
-        limit_addresses: bool = True,
     ) -> None:
-        self.run, self.strict, self.seconds, self.prepare = run, strict, seconds, prepare
-        self.limit_addresses = limit_addresses and "LD_PRELOAD" not in os.environ
+        self.run, self.strict, self.prepare = run, strict, prepare
+        self.seconds = 4 * seconds if SANITIZED else seconds
         self.pid: int | None = None
+        self.served: list[Any] = []  # cases of the present child
         self.folder = Path(tempfile.mkdtemp(prefix="sgc-fuzz-"))
         self._to: IO[bytes] | None = None
         self._from: IO[bytes] | None = None
@@ -81,16 +84,30 @@ class Worker:
         if self.pid is None:
             self._start()
         assert self._to is not None
+        self.served.append(case)
         started = time.monotonic()
         message = pickle.dumps(case)
         self._to.write(_SIZE.pack(len(message)) + message)
         self._to.flush()
         outcome = self._answer()
         if outcome is None:
-            return self._obituary(time.monotonic() - started)
-        if outcome.megabytes > _RENEW_ABOVE:
+            return self._explained(case, self._obituary(time.monotonic() - started))
+        if outcome.megabytes > _RENEW_ABOVE or len(self.served) >= _MOST_SERVED:
             self.close()
         return outcome
+
+    def _explained(self, case: Any, outcome: Outcome) -> Outcome:
+        """Whether a case crashes alone too; if not, one that the same child served before has damaged its memory."""
+        before = self.served[:-1]
+        if outcome.kind == "timeout" or not before:
+            return outcome
+        alone = self(case)
+        if alone.failed:
+            return alone
+        message = (
+            f"{outcome.message}, not alone but after {len(before)} others, the last of them {before[-12:]!r}"
+        )
+        return replace(outcome, kind=f"{outcome.kind} later", message=message)
 
     def close(self) -> None:
         """End the child."""
@@ -104,6 +121,7 @@ class Worker:
             self.pid = None
 
     def _start(self) -> None:
+        self.served = []
         there, back = os.pipe(), os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -183,10 +201,10 @@ class Worker:
         log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))
+        sys.stdout, sys.stderr = (os.fdopen(os.dup(number), "w") for number in (1, 2))
         faulthandler.enable(log, all_threads=False)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if self.limit_addresses:
+        if not SANITIZED:
             limit = _status("VmSize") * 1024 + _EXTRA_ADDRESSES
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         warnings.simplefilter("ignore")
@@ -219,7 +237,7 @@ class Worker:
         more = {"seconds": seconds, "megabytes": megabytes, "label": self._label()}
         # A small file may take so much and no more; a larger one in proportion.
         allowed = MEGABYTES * max(1.0, (size or 0) / SMALL_FILE)
-        if not outcome.failed and size is not None and megabytes > allowed:
+        if not outcome.failed and size is not None and megabytes > allowed and not SANITIZED:
             text = (
                 f"{megabytes:.0f} MB for a file of {size} bytes ({outcome.status}: {outcome.message[:150]})"
             )
@@ -284,8 +302,10 @@ def import_everything() -> None:
     import importlib
 
     for name in (
-        "pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "sklearn.datasets", "safetensors.numpy", "scipy.sparse.linalg",
-        "sgclearn.cli.app", "sgclearn.cli.run_folder", "sgclearn.cli.predictions", "sgclearn.classify", "sgclearn.persist",
+        "pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "sklearn.datasets", "safetensors.numpy",
+        "scipy.sparse.linalg",
+        "sgclearn.cli.app", "sgclearn.cli.run_folder", "sgclearn.cli.predictions", "sgclearn.classify",
+        "sgclearn.persist",
         "sgclearn.propagation.transformer", "sgclearn.spectral", "sgclearn.tasks.text", "sgclearn.datasets.loading",
         "sgclearn.paper.results", "sgclearn.evaluate", "pandas", "numpy.ma",
     ):  # fmt: skip
