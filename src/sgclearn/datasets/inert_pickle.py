@@ -6,8 +6,10 @@ numbers and the bytes of the file, after its shape and type have been checked, a
 
 from __future__ import annotations
 
+import io
 import math
 import pickle
+import pickletools
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -94,11 +96,21 @@ class _Unpickler(pickle.Unpickler):
             ) from None
 
 
+def _check_opcodes(content: bytes) -> None:
+    """Refuse a number that would size a table, or a text, beyond what the file itself can fill."""
+    for opcode, argument, _ in pickletools.genops(content):
+        if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > len(content):
+            raise ValueError(f"memo entry {argument} in a file of {len(content):,} bytes")
+        if opcode.name.startswith(("PROTO", "FRAME")) and int(argument or 0) > max(len(content), 5):
+            raise ValueError(f"a frame of {argument} bytes in a file of {len(content):,}")
+
+
 def read_pickle(path: Path) -> Any:
     """Object of a Planetoid file: numbers, texts, lists, dictionaries, `ndarray` or `StoredMatrix`."""
     try:
-        with path.open("rb") as stream:
-            held = _Unpickler(stream, encoding="latin1").load()
+        content = path.read_bytes()
+        _check_opcodes(content)
+        held = _Unpickler(io.BytesIO(content), encoding="latin1").load()
     except DataFileError as error:
         raise DataFileError(f"{path}: {error}: do not trust this file, get the original again.") from None
     except Exception as error:  # a damaged pickle is a damaged program: it can fail in any way

@@ -17,12 +17,13 @@ from sgclearn.datasets.dataset import LabelledGraph
 from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
 from sgclearn.tables.archives import csr_of_parts, load_arrays
+from sgclearn.tables.contents import content
 
 
 def embedded_arrays(path: str) -> dict[str, NDArray[Any]]:
     """Arrays of a file inside the package, which is an npz compressed as a whole."""
-    content = resources.files("sgclearn.datasets").joinpath(path).read_bytes()
-    with np.load(io.BytesIO(lzma.decompress(content)), allow_pickle=False) as arrays:
+    packed = resources.files("sgclearn.datasets").joinpath(path).read_bytes()
+    with np.load(io.BytesIO(lzma.decompress(packed)), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
@@ -58,8 +59,7 @@ _KEYS = ("x_shape", "x_indptr", "x_indices", "x_data", "edges", "y", "class_name
 
 
 def _lines_of(path: Path) -> tuple[str, ...]:
-    with lzma.open(path, "rt", encoding="utf-8") as stream:
-        return tuple(stream.read().splitlines())
+    return tuple(bytes(content(path)).decode("utf-8").splitlines())
 
 
 def read_npz(path: Path, vocabulary: Path | None = None) -> LabelledGraph:

@@ -25,6 +25,8 @@ def check_loaded(model: Any, least_classes: int) -> None:
     for name in ("loss_", "gradient_ratio_"):
         value = getattr(model, name)
         _require(isinstance(value, int | float) and not isinstance(value, bool), name, model)
+    for name in ("loss_", "gradient_ratio_"):
+        _require(not model.converged_ or math.isfinite(getattr(model, name)), name, model)
     check_row_norm(model.row_norm_)
     if model.uses_graph_:
         _require(

@@ -41,7 +41,7 @@ from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.filters import PolynomialFilter, filter_from_dict
 from sgclearn.persist.checks import check_loaded
 from sgclearn.persist.container import Tensors, read_container, write_container
-from sgclearn.validation.parameters import MOST_HOPS
+from sgclearn.validation.parameters import MOST_HOPS, RULES, check_parameter
 from sgclearn.validation.reading import reason_of
 
 ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
@@ -136,8 +136,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         name = header["estimator"]
         if name not in ESTIMATORS:
             raise ValueError(f"estimator {name!r}")
-        parameters = {key: restored_value(value) for key, value in header["parameters"].items()}
-        model = getattr(sgclearn.classify, name)(**parameters)
+        model = getattr(sgclearn.classify, name)(**restored_parameters(header))
         for field in FITTED:
             setattr(model, field, restored_value(header["fitted"][field]))
         if "feature_names_in_" in header["fitted"]:
@@ -202,6 +201,17 @@ def plain_value(value: Any, name: str) -> Any:
     )
 
 
+def restored_parameters(header: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the constructor, each as its rule wants it."""
+    parameters = {key: restored_value(value) for key, value in header["parameters"].items()}
+    for key, value in parameters.items():
+        if isinstance(value, list | tuple):
+            raise ValueError(f"a list as {key}")
+        if key in RULES and value is not None:
+            check_parameter(key, value)
+    return parameters
+
+
 def restored_value(value: Any) -> Any:
     """What `plain_value` made plain."""
     if not isinstance(value, dict):
@@ -210,7 +220,10 @@ def restored_value(value: Any) -> Any:
         return float(value["float"])
     if "polynomial" in value:
         return filter_from_dict(value["polynomial"])
-    return {restored_value(key): restored_value(held) for key, held in value["pairs"]}
+    pairs = [(restored_value(key), restored_value(held)) for key, held in value["pairs"]]
+    if any(not isinstance(part, bool | int | float | str | None) for pair in pairs for part in pair):
+        raise ValueError("a dictionary of something else than numbers and texts")
+    return dict(pairs)
 
 
 def store_classes(classes: NDArray[Any], header: dict[str, Any], tensors: Tensors) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sgclearn.errors import DataFileError
-from sgclearn.validation.reading import over_budget, reading, regular_file, unpacked_budget
+from sgclearn.validation.reading import MOST_LINE, over_budget, reading, regular_file, unpacked_budget
 
 Content: TypeAlias = bytes | mmap.mmap
 
@@ -69,7 +69,15 @@ def first_lines(path: Path, text: Content, start: int) -> tuple[list[str], bool]
         complete = start + size >= len(text)
         if complete or sample.count(b"\n") > 3:
             break
+        if size > 4 * MOST_LINE:
+            break
         size *= 4
+    longest = max(map(len, sample.split(b"\n")))
+    if longest > MOST_LINE:
+        raise DataFileError(
+            f"{path} must have lines of at most {MOST_LINE:,} bytes: got {longest:,} or more in one; check its line ends, "
+            "or give so wide a table as npz or svmlight."
+        )
     if not complete:
         sample = sample[: sample.rfind(b"\n") + 1]
     try:

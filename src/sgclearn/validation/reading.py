@@ -19,6 +19,7 @@ from sgclearn.validation.parameters import shown
 FREE_BYTES = 4 * 2**20  # what any file may unpack to, however small it is
 MOST_RATIO = 1_100  # unpacked to packed bytes; deflate, which zip, gzip and Parquet use, reaches 1,032
 MOST_TABLE_COLUMNS = 200_000  # of a delimited file: beyond, a sparse format serves
+MOST_LINE = 16 * 2**20  # bytes of one line of a table
 MOST_TOKEN = 16 * 2**20  # bytes of one XML token, such as an attribute
 FEW_COLUMNS, COLUMNS_PER_ENTRY = 100_000, 50  # a sparse matrix has few columns, or entries to fill them
 

@@ -14,6 +14,7 @@ from sgclearn.errors import DataFileError, InputError
 from sgclearn.tables.archives import load_arrays
 from sgclearn.tables.contents import content
 from sgclearn.tables.messages import counted
+from sgclearn.validation.reading import reading
 
 CORPORA = {"20ng": "20ng", "r8": "R8", "r52": "R52", "ohsumed": "ohsumed", "mr": "mr"}
 """Names of `load_corpus`, and what their files are called."""
@@ -90,14 +91,17 @@ def load_corpus(
     texts, labels = _files(spelled, data_dir, f"{spelled}.clean.txt.xz" if cleaned else f"{spelled}.txt.xz")
     # Documents hold other line separators too, so only a newline ends one; it may also end the file.
     docs = bytes(content(texts)).decode("latin-1").removesuffix("\n").split("\n")
-    arrays = load_arrays(labels, _LABELS)
-    if set(arrays) != set(_LABELS) or not len(docs) == len(arrays["y"]) == len(arrays["is_train"]):
-        raise DataFileError(
-            f"{labels} must hold y and is_train for each of the {counted(len(docs), 'document')} of {texts.name}, "
-            "and label_names: got something else; get the files again."
-        )
-    y, train = arrays["y"].astype(np.int64), arrays["is_train"].astype(bool)
-    names = tuple(map(str, arrays["label_names"].tolist()))
+    with reading(labels, "a file with y, is_train and label_names", "get the files again"):
+        arrays = load_arrays(labels, _LABELS)
+        if set(arrays) != set(_LABELS) or not arrays["y"].shape == arrays["is_train"].shape == (len(docs),):
+            raise DataFileError(
+                f"{labels} must hold y and is_train for each of the {counted(len(docs), 'document')} of {texts.name}, "
+                "and label_names: got something else; get the files again."
+            )
+        y, train = arrays["y"].astype(np.int64), arrays["is_train"].astype(bool)
+        names = tuple(map(str, arrays["label_names"].ravel().tolist()))
+        if not -1 <= y.min() <= y.max() < len(names):
+            raise ValueError(f"classes from {y.min()} to {y.max()} with {len(names)} names")
     return TextCorpus(name.lower(), tuple(docs), y, names, np.flatnonzero(train), np.flatnonzero(~train))
 
 

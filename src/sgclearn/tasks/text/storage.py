@@ -30,7 +30,14 @@ import numpy as np
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.graph import Graph
 from sgclearn.persist.container import Tensors, read_container, write_container
-from sgclearn.persist.models import plain_value, restored_classes, restored_value, restoring, store_classes
+from sgclearn.persist.models import (
+    plain_value,
+    restored_classes,
+    restored_parameters,
+    restored_value,
+    restoring,
+    store_classes,
+)
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.classifier import TextSGCClassifier
 from sgclearn.tasks.text.documents import WordTable
@@ -124,8 +131,7 @@ def load_text_model(
 
 def _restored(header: dict[str, Any], tensors: Tensors) -> TextSGCClassifier:
     builder = TextGraphBuilder(**header["builder"])
-    parameters = {name: restored_value(value) for name, value in header["parameters"].items()}
-    model = TextSGCClassifier(builder, **parameters)
+    model = TextSGCClassifier(builder, **restored_parameters(header))
     for name in _FITTED:
         setattr(model, name, restored_value(header["fitted"][name]))
     for name in _TENSORS:
@@ -144,6 +150,8 @@ def _check(model: TextSGCClassifier) -> None:
     classes = model.classes_.tolist()
     if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < 2:
         raise ValueError(f"{len(classes)} classes, not two or more different ones")
+    if not isinstance(model.converged_, bool):
+        raise ValueError(f"converged_ is {model.converged_!r}")
     for name in ("n_documents_", "n_hops_"):
         value = getattr(model, name)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
