@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sgclearn.classify.fitting import PreparedFit, SolverSettings
 from sgclearn.classify.loss import Link
@@ -29,7 +29,7 @@ from sgclearn.propagation.neighbourhood import is_everyone
 from sgclearn.propagation.planner import make_plan
 from sgclearn.propagation.propagate import check_nodes, check_rows, propagate_product
 from sgclearn.propagation.source import NodeFeatures
-from sgclearn.validation.matrices import check_not_tiny, refuse_unusable
+from sgclearn.validation.matrices import check_not_tiny, validated
 from sgclearn.validation.parameters import check_parameter
 
 if TYPE_CHECKING:
@@ -106,19 +106,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         row_norm = self.row_norm if reset else self.row_norm_
         features = self._unconverted(X, row_norm, reset)
         if features is None:
-            try:
-                X = validate_data(
-                    self,
-                    refuse_unusable(X),
-                    accept_sparse="csr",
-                    dtype=[np.float64, np.float32],
-                    accept_large_sparse=True,
-                    reset=reset,
-                )
-            except OverflowError:
-                raise InputError(
-                    "X must hold numbers that a float can hold: got a larger integer; scale it."
-                ) from None
+            X = validated(self, X, reset=reset)
             features = NodeFeatures(X, row_norm=row_norm)
         if reset:
             check_not_tiny(features.largest if features.row_scale is None else 1.0)

@@ -108,6 +108,10 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
                 f"y must have one label per row of X: got {len(y):,} labels and {len(predicted):,} rows; mark nodes "
                 "without a label with -1, None or an empty text."
             )
+        if not known.any():
+            raise InputError(
+                f"y must have a label to score: got {len(y):,} nodes, none of them labelled; label some."
+            )
         right = predicted[known] == y[known]
         return float(np.average(right, weights=weights))
 

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import MemoryLimitError
+from sgclearn.graph.checks import positions_of
 from sgclearn.propagation.costs import CostModel, Estimate
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.neighbourhood import hop_sets
 from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
-from sgclearn.validation.parameters import PLANS, Choice, check_parameter
+from sgclearn.validation.parameters import PLANS, Choice, check_parameter, check_type
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator
@@ -126,6 +127,11 @@ def make_plan(
         Whether the rows are wanted for one filter only.
     """
     check_parameter("plan", plan)
+    check_type(features, NodeFeatures, "features", "make them with NodeFeatures(X)")
+    rows = (
+        rows if type(rows) is np.ndarray and rows.dtype == np.intp else positions_of(rows, features.n_nodes)
+    )
+    n_hops = check_parameter("n_hops", n_hops)
     limit = memory_limit_bytes(memory_limit)
     model, estimates = _estimate_rows(operator, features, rows, n_hops, prices, one_filter)
     for estimate in estimates.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sgclearn.errors import InputError
 from sgclearn.filters import PolynomialFilter
@@ -13,7 +13,7 @@ from sgclearn.operators.operator import check_operator_choice
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.propagate import check_filter, propagate
 from sgclearn.propagation.source import NodeFeatures, check_row_norm
-from sgclearn.validation.matrices import refuse_unusable
+from sgclearn.validation.matrices import validated
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
@@ -83,7 +83,7 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         check_operator_choice(self.normalization, self.gamma)
         get_engine(self.engine, self.n_threads)
         check_row_norm(self.row_norm)
-        validate_data(self, refuse_unusable(X), accept_sparse="csr", dtype=["float64", "float32"])
+        validated(self, X, reset=True)
         self.uses_graph_ = graph is not None or self.graph is not None
         return self
 
@@ -94,9 +94,7 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any, graph: Graph | None = None) -> Any:
         """`S^K X` on the graph given here, or on the transformer's own."""
         check_is_fitted(self)
-        X = validate_data(
-            self, refuse_unusable(X), accept_sparse="csr", dtype=["float64", "float32"], reset=False
-        )
+        X = validated(self, X, reset=False)
         graph = self.graph if graph is None else graph
         if graph is None:
             if self.uses_graph_:

@@ -33,6 +33,7 @@ _MATRIX = ("format", "shape", "data", "indices", "indptr", "row", "col", "offset
 _SAME_LENGTH = (("indices", "data"), ("indices", "weights"), ("x_indices", "x_data"), ("edges", "weights"))
 # Fewer rows than this are no burden, and more of them than this for each entry are no matrix that anybody saved.
 _PLAUSIBLE_ROWS = 100_000
+_LAST_CHARACTER = 0x10FFFF
 _ROWS_PER_ENTRY = 20
 
 
@@ -50,8 +51,17 @@ def load_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
         arrays = {}
         for name, info in members.items():
             with archive.open(info) as stream:
-                arrays[name] = npy.read_array(stream, allow_pickle=False)
+                arrays[name] = _text_checked(npy.read_array(stream, allow_pickle=False))
         return arrays
+
+
+def _text_checked(array: NDArray[Any]) -> NDArray[Any]:
+    """Refuse texts with numbers that are no characters, which Python cannot spell."""
+    if array.dtype.kind == "U" and array.size and array.dtype.itemsize:
+        codes = np.frombuffer(array.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if codes.max() > _LAST_CHARACTER:
+            raise ValueError("texts with characters that do not exist")
+    return array
 
 
 def load_matrix(path: Path) -> Any:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import mmap
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sgclearn.errors import DataFileError
 from sgclearn.validation.reading import MOST_LINE, over_budget, reading, regular_file, unpacked_budget
 
 Content: TypeAlias = bytes | mmap.mmap
 
-_OPENERS = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}  # modules with an open of their own
+_PACKED = (".gz", ".bz2", ".xz")
+_MOST_DICTIONARY = 2**28  # bytes of memory that an xz stream may ask for; its highest level needs 65 MB
 _FIRST_LOOK = 1 << 20
 _MOST_LINES = 400
 _BOM = b"\xef\xbb\xbf"
@@ -24,7 +24,7 @@ def content(path: Path) -> Content:
     regular_file(path)
     packed = path.suffix.lower()
     try:
-        if packed in _OPENERS:
+        if packed in _PACKED:
             return _unpacked(path, packed)
         with path.open("rb") as stream:
             if path.stat().st_size == 0:
@@ -35,17 +35,43 @@ def content(path: Path) -> Content:
 
 
 def _unpacked(path: Path, suffix: str) -> bytes:
-    budget = unpacked_budget(path.stat().st_size)
+    """Unpack chunk by chunk: a file of kilobytes can hold gigabytes of zeros.
+
+    By the decoders themselves, since the file objects around them can wait forever for the end of a damaged stream.
+    """
+    packed = path.read_bytes()
+    budget = unpacked_budget(len(packed))
     chunks, size = [], 0
     with reading(path, f"a whole {suffix} file", "fetch it again"):
-        # Chunk by chunk: a file of kilobytes can hold gigabytes of zeros.
-        with importlib.import_module(_OPENERS[suffix]).open(path, "rb") as stream:
-            while chunk := stream.read(_FIRST_LOOK):
+        while packed:  # one stream after the other
+            decoder = _decoder(suffix)
+            while not decoder.eof:
+                chunk = decoder.decompress(packed, _FIRST_LOOK)
+                packed = getattr(
+                    decoder, "unconsumed_tail", b""
+                )  # what zlib has not looked at; others keep it
+                if not chunk and not packed and not decoder.eof:
+                    raise EOFError("it ends before the end of the stream")
                 chunks.append(chunk)
                 size += len(chunk)
                 if size > budget:
                     raise over_budget(path, size, budget, "its text")
+            packed = decoder.unused_data.lstrip(b"\0")  # streams may be padded
         return b"".join(chunks)
+
+
+def _decoder(suffix: str) -> Any:
+    if suffix == ".gz":
+        import zlib
+
+        return zlib.decompressobj(wbits=31)
+    if suffix == ".bz2":
+        import bz2
+
+        return bz2.BZ2Decompressor()
+    import lzma
+
+    return lzma.LZMADecompressor(memlimit=_MOST_DICTIONARY)
 
 
 def first_row(text: Content) -> int:
@@ -75,8 +101,8 @@ def first_lines(path: Path, text: Content, start: int) -> tuple[list[str], bool]
     longest = max(map(len, sample.split(b"\n")))
     if longest > MOST_LINE:
         raise DataFileError(
-            f"{path} must have lines of at most {MOST_LINE:,} bytes: got {longest:,} or more in one; check its line ends, "
-            "or give so wide a table as npz or svmlight."
+            f"{path} must have lines of at most {MOST_LINE:,} bytes: got {longest:,} or more in one; check its line "
+            "ends, or give so wide a table as npz or svmlight."
         )
     if not complete:
         sample = sample[: sample.rfind(b"\n") + 1]

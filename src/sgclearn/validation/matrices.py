@@ -47,6 +47,25 @@ def refuse_unusable(X: Any, name: str = "X") -> Any:
     return X
 
 
+def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as scikit-learn's own validation gives it, once nothing is left in it that this would follow blindly."""
+    from sklearn.utils.validation import validate_data
+
+    try:
+        return validate_data(
+            estimator,
+            refuse_unusable(X),
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=True,
+            reset=reset,
+        )
+    except (OverflowError, UnicodeError, ArithmeticError):
+        raise InputError(
+            "X must hold numbers that a float can hold: got others; convert or scale them."
+        ) from None
+
+
 def check_values(X: Any, name: str = "X") -> float:
     """Give the largest absolute value of a matrix; refuse values that are not finite, or whose squares are not."""
     values: NDArray[Any] = X.data if sparse.issparse(X) else X
