@@ -66,7 +66,8 @@ def measure_spread(objective: Objective) -> Spread:
     # A bias that is decayed like the rest is one more column; a free one is kept apart, where the design is centred.
     joined = objective.intercept and float(objective.decay[-1, 0]) == float(objective.decay[0, 0])
     size = n_columns + joined
-    if _basis_pays(design, size, objective.shape[1]):
+    one_decay = not n_columns or bool((objective.decay[:n_columns] == objective.decay[0]).all())
+    if one_decay and _basis_pays(design, size, objective.shape[1]):
         many = min(_MORE_SAMPLES * size, n_samples // _SHARE_OF_SAMPLES)
         stride = max(1, n_samples // max(_SAMPLES_A_COLUMN * size, many))
         rows = design.rows(np.arange(0, n_samples, stride))
@@ -122,7 +123,6 @@ def preconditioner(objective: Objective, spread: Spread, P: NDArray[np.floating]
     return solve
 
 
-def diagonal_bound(objective: Objective, spread: Spread) -> Array:
-    """Bound on the Hessian's curvature along every direction of the spread (d+1, 1), the same at every W."""
-    bound = objective.link.curvature_bound * spread.squares[:, None] + objective.decay
-    return np.where(bound > 0, bound, 1.0)
+def curvature_bound(objective: Objective, spread: Spread) -> float:
+    """Bound on the curvature that the samples alone give the objective, in any direction and at every W."""
+    return float(objective.link.curvature_bound * spread.squares.sum())

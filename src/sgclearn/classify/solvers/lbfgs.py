@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.curvature import Spread, diagonal_bound, measure_spread, preconditioner
+from sgclearn.classify.curvature import Spread, curvature_bound, measure_spread, preconditioner
 from sgclearn.classify.loss import Objective
 from sgclearn.classify.solvers.newton import Point, evaluate, first_length, newton, search
 from sgclearn.classify.solvers.result import OnIteration, SolverResult
@@ -59,9 +59,8 @@ def minimize_lbfgs(
     point = evaluate(objective, np.zeros(objective.shape))
     at_zero = point.norm
     spread = measure_spread(objective) if spread is None else spread
-    bound = diagonal_bound(objective, spread)
     # Samples whose pulls cancel leave nothing but rounding in the gradient: no tolerance may ask for less.
-    rounding = 8 * np.finfo(np.float64).eps * float(np.sqrt(bound.sum()))
+    rounding = 8 * np.finfo(np.float64).eps * float(np.sqrt(curvature_bound(objective, spread)))
     if at_zero <= rounding:
         return SolverResult(point.W, 1, 0.0, True, point.value)
     target = max(tol * at_zero, rounding)

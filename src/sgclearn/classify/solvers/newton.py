@@ -62,10 +62,10 @@ def newton(
         if objective.native is not None and spread.basis is None:
             arguments = (point.P, spread.squares, point.gradient, objective.link is Softmax)
             step = objective.native.newton_step(*arguments, enough, _MAX_CG_STEPS)
-        elif objective.is_tiny:
-            step = _elimination(objective, point)
         else:
-            step = _conjugate_gradients(objective, spread, point, enough)
+            step = _elimination(objective, point) if objective.is_tiny else None
+            if step is None:
+                step = _conjugate_gradients(objective, spread, point, enough)
         length = first_length(objective, point, step) if step_number == 0 else 1.0
         candidate = search(objective, point, step, length)
         if candidate is None:
@@ -103,9 +103,15 @@ def first_length(objective: Objective, point: Point, step: Array) -> float:
     return 1.0 if found is None else float(np.vdot(found.W - point.W, step) / np.vdot(step, step))
 
 
-def _elimination(objective: Objective, point: Point) -> Array:
-    """Solve `H step = -gradient` at once: for a few parameters that takes no longer than two or three products."""
-    step = np.linalg.solve(objective.small_hessian_matrix(point.P), point.gradient.T.ravel())
+def _elimination(objective: Objective, point: Point) -> Array | None:
+    """Solve `H step = -gradient` at once: for a few parameters that takes no longer than two or three products.
+
+    None where rounding leaves a matrix that is singular.
+    """
+    try:
+        step = np.linalg.solve(objective.small_hessian_matrix(point.P), point.gradient.T.ravel())
+    except np.linalg.LinAlgError:
+        return None
     return np.asarray(-step.reshape(point.gradient.shape[::-1]).T)
 
 
