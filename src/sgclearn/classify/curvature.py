@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.loss import Objective
+from sgclearn.classify.loss import Objective, Softmax
 from sgclearn.classify.scaling import unscaled
 from sgclearn.propagation.design import Design, ExplicitDesign
 
@@ -109,6 +109,10 @@ def preconditioner(objective: Objective, spread: Spread, P: NDArray[np.floating]
     stride = max(1, len(P) // _SAMPLES_OF_CURVATURE)
     weights = objective.weights[::stride].astype(P.dtype, copy=False)
     K = objective.link.mean_curvature(P[::stride], weights / weights.sum())
+    if objective.link is Softmax:
+        # What is added to all logits changes nothing: rounding is all that the gradient has there, and a weight decay
+        # of next to nothing would blow it up.
+        K += np.trace(K) / K.size
     values, Q = np.linalg.eigh(K)
     curvature = np.where(values > _FLAT * values[-1], values, 0.0)
     scale = spread.squares[:, None] * curvature + objective.decay

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.classify.curvature import Spread, curvature_bound, measure_spread, preconditioner
-from sgclearn.classify.loss import Objective
+from sgclearn.classify.loss import Objective, Softmax
 from sgclearn.classify.solvers.newton import Point, evaluate, first_length, newton, search
 from sgclearn.classify.solvers.result import OnIteration, SolverResult
 
@@ -65,6 +65,8 @@ def minimize_lbfgs(
         return SolverResult(point.W, 1, 0.0, True, point.value)
     target = max(tol * at_zero, rounding)
     if start is not None:
+        if objective.link is Softmax:  # what all classes have in common costs weight decay and changes no probability
+            start = start - start.mean(axis=1, keepdims=True)
         point = evaluate(objective, start)
     iterations, turns, stuck, newton_turn = 0, 0, 0, newton_first
     # Over many samples L-BFGS learns more from a product than Newton steps after the first, until the optimum is near.

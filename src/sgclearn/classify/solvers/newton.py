@@ -22,6 +22,8 @@ _NARROW_RESIDUAL = 1e-3
 _ENOUGH = 0.25
 _ROUNDING = 1e-12  # of the objective, relative
 _SHORTEST = 1e-6
+# Weight decay below this share of the samples' own curvature leaves a Hessian that is singular but for rounding.
+_FLAT = 1e-14
 
 
 @dataclass(frozen=True)
@@ -55,15 +57,16 @@ def newton(
     """
     start_norm = point.norm
     max_iter = min(max_iter, _MAX_NEWTON_STEPS)
+    is_bent = float(objective.decay.min()) >= _FLAT * float(spread.squares.max())
     for step_number in range(max_iter):
         if point.norm <= target:
             return point, step_number
         enough = _residual(objective, point, start_norm, target)
-        if objective.native is not None and spread.basis is None:
+        if objective.native is not None and spread.basis is None and is_bent:
             arguments = (point.P, spread.squares, point.gradient, objective.link is Softmax)
             step = objective.native.newton_step(*arguments, enough, _MAX_CG_STEPS)
         else:
-            step = _elimination(objective, point) if objective.is_tiny else None
+            step = _elimination(objective, point) if objective.is_tiny and is_bent else None
             if step is None:
                 step = _conjugate_gradients(objective, spread, point, enough)
         length = first_length(objective, point, step) if step_number == 0 else 1.0
