@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 SOLVERS = ("lbfgs", "adam", "sgd")
 _EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
 _FEW_ENTRIES = 2**18  # samples that may be copied
+_CLOSE = 1e-6  # of the gradient at zero, in columns that are balanced
 _ROUNDS = 4  # of a solver that is asked for more
 _ROUGH = 1e-3  # a tolerance that float32 gradients have no trouble to reach
 _DEFAULT_ITERATIONS = {"lbfgs": 1000, "adam": 100, "sgd": 100}
@@ -257,7 +258,8 @@ class PreparedFit:
             tol *= 0.5 * enough / norm
             result = minimize(tol, result.W)
         ratio = norm / at_zero if at_zero > level else 0.0
-        return replace(result, gradient_ratio=ratio, converged=result.converged and norm <= enough)
+        is_close = result.converged or result.gradient_ratio <= _CLOSE
+        return replace(result, gradient_ratio=ratio, converged=bool(is_close and norm <= enough))
 
     def view(self, other: Design) -> Design:
         """Other samples in the coordinates of `samples`."""
@@ -303,5 +305,5 @@ def _overflow(settings: SolverSettings) -> str:
     scaled = "" if settings.scale is not None else "scale='standard', "
     return (
         f"the weights of a fit must stay finite: got numbers out of range from solver={settings.solver!r}; try {rate}"
-        f"{scaled}a larger weight_decay, or features and weights divided by a large number."
+        f"{scaled}a larger weight_decay, or features multiplied by a number that brings them near 1."
     )

@@ -40,8 +40,9 @@ def minimize_adam(
 
 
 def finished(objective: Objective, W: Array, n_iter: int) -> SolverResult:
-    """The result of a recipe that stops after its epochs: done when they are, whatever the gradient."""
+    """The result of a recipe that stops after its epochs: done when they are and all is finite, whatever the gradient."""
     value, gradient, _ = objective.value_and_gradient(W)
     at_zero = float(np.linalg.norm(objective.value_and_gradient(np.zeros_like(W))[1]))
     ratio = float(np.linalg.norm(gradient)) / at_zero if at_zero > 0 else 0.0
-    return SolverResult(W, n_iter, ratio, True, value)
+    is_finite = bool(np.isfinite([value, ratio]).all() and np.isfinite(W).all())
+    return SolverResult(W, n_iter, ratio, is_finite, value)

@@ -65,7 +65,9 @@ def minimize_lbfgs(
         return SolverResult(point.W, 1, 0.0, True, point.value)
     target = max(tol * at_zero, rounding)
     if start is not None:
-        if objective.link is Softmax:  # what all classes have in common costs weight decay and changes no probability
+        if (
+            objective.link is Softmax
+        ):  # what all classes have in common costs weight decay and changes no probability
             start = start - start.mean(axis=1, keepdims=True)
         point = evaluate(objective, start)
     iterations, turns, stuck, newton_turn = 0, 0, 0, newton_first
