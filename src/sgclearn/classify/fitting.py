@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sgclearn.classify.curvature import Spread, measure_spread
 from sgclearn.classify.loss import Link, Objective, shares
-from sgclearn.classify.rowspace import RowSpace, principal_columns, row_space
+from sgclearn.classify.rowspace import BLURRED, RowSpace, principal_columns, row_space
 from sgclearn.classify.scaling import ScaledDesign, Scaling, balance, centred, fit_scaling, unscaled
 from sgclearn.classify.solvers import (
     SolverResult,
@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 SOLVERS = ("lbfgs", "adam", "sgd")
 _EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
 _FEW_ENTRIES = 2**18  # samples that may be copied
+_LITTLE_LEFT = 1e-2
 _CLOSE = 1e-6  # of the gradient at zero, in columns that are balanced
 _ROUNDS = 4  # of a solver that is asked for more
 _ROUGH = 1e-3  # a tolerance that float32 gradients have no trouble to reach
@@ -155,10 +156,7 @@ class PreparedFit:
         if exact and smallest_decay > 0 and one_decay:
             bordered = settings.fit_intercept and settings.penalize_intercept and self.factor is None
             with _refusing(settings):
-                evaluations = _EVALUATIONS * solves
-                self.space = row_space(self.scaled, sample_weight, bordered, Y.shape[1], evaluations)
-                if self.space is None:
-                    self.space = principal_columns(self.scaled, sample_weight, bordered)
+                self.space = self._find_space(bordered, _EVALUATIONS * solves)
         self.newton_first = smallest_decay > 0
         self.samples: Design = self.scaled if self.space is None else self.space.samples
         if not one_decay and isinstance(unscaled(design), ExplicitDesign) and _is_small(design):
@@ -168,6 +166,20 @@ class PreparedFit:
         if self.space is not None:
             squares = self.space.squares
             self._spread = Spread(np.append(squares, 1.0) if self.has_bias_row else squares)
+
+    def _find_space(self, bordered: bool, evaluations: float) -> RowSpace | None:
+        parts = (self.scaled, self.sample_weight, bordered, self.Y.shape[1], evaluations)
+        space = row_space(*parts)
+        if space is None:
+            return principal_columns(self.scaled, self.sample_weight, bordered)
+        # Tolerances are relative to the pull of the samples: where theirs cancel, directions have to be the sharper.
+        even = self.link.probabilities(np.zeros((1, self.Y.shape[1])))
+        left = space.cancellation(self.sample_weight[:, None] * (even - self.Y))
+        return (
+            space
+            if left >= _LITTLE_LEFT
+            else row_space(*parts, blurred=min(BLURRED / max(left, BLURRED), 0.5))
+        )
 
     def solve(
         self, weight_decay: float, start: Array | None = None, on_iteration: OnIteration | None = None

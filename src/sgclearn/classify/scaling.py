@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from sgclearn.errors import InputError
 from sgclearn.propagation.design import Design, ExplicitDesign
@@ -60,10 +61,16 @@ def fit_scaling(design: Design, scale: str | None) -> Scaling | None:
             else:
                 spread[part] = np.maximum(block.max(axis=0), -block.min(axis=0))
         # Rounding leaves a constant column a spread of about eps times its size: such a column carries nothing.
-        constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(shift)
+        constant = spread <= 10 * _eps(design) * np.abs(shift)
         factor = np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant & (spread > 0))
     _check_columns(shift, spread, factor, scale)
     return Scaling(shift, factor)
+
+
+def _eps(design: Design) -> float:
+    """Relative rounding of the entries."""
+    base = unscaled(design)
+    return base.eps if isinstance(base, ExplicitDesign) else float(np.finfo(np.float64).eps)
 
 
 def _mean_and_deviation(block: Array) -> tuple[Array, Array]:
@@ -164,29 +171,26 @@ def _column_sizes(design: Design) -> Array:
     if not isinstance(base, ExplicitDesign):
         return _estimated_sizes(design)
     if base.is_sparse:
-        data = base.Z.data
-        high, low = _extremes_of_columns(base.Z) if _varies(data) else _everywhere(data, base.shape[1])
+        high = _sparse_sizes(base.Z)
+        low = -high
     else:
-        high, low = base.Z.max(axis=0, initial=0.0), base.Z.min(axis=0, initial=0.0)
-    high, low = np.asarray(high, dtype=np.float64), np.asarray(low, dtype=np.float64)
+        high = base.Z.max(axis=0, initial=0.0).astype(np.float64, copy=False)
+        low = base.Z.min(axis=0, initial=0.0).astype(np.float64, copy=False)
     if scaling is None:
         return np.maximum(high, -low)
     return np.asarray(scaling.factor * np.maximum(high - scaling.shift, scaling.shift - low))
 
 
-def _varies(data: Array) -> bool:
-    """Whether the sizes of the stored entries differ so much that those of the columns may."""
-    sizes = np.abs(data)
-    used = sizes[sizes > 0]
-    return len(used) > 0 and float(used.max()) > _ALIKE * float(used.min())
-
-
-def _everywhere(data: Array, n_columns: int) -> tuple[Array, Array]:
-    return np.full(n_columns, data.max(initial=0.0)), np.full(n_columns, data.min(initial=0.0))
-
-
-def _extremes_of_columns(Z: Any) -> tuple[Array, Array]:
-    return Z.max(axis=0).toarray().ravel(), Z.min(axis=0).toarray().ravel()
+def _sparse_sizes(Z: Any) -> Array:
+    """Means of absolute values; one number for all columns where those of the stored entries say that it will do."""
+    sizes = np.abs(Z.data)
+    largest, smallest = float(sizes.max(initial=0.0)), float(sizes.min(initial=np.inf))
+    if smallest == 0.0:
+        smallest = float(sizes[sizes > 0].min(initial=np.inf))
+    if largest <= _ALIKE * smallest:
+        return np.full(Z.shape[1], largest)
+    absolute = sparse.csr_array((sizes, Z.indices, Z.indptr), shape=Z.shape)
+    return np.asarray(absolute.T @ np.full(Z.shape[0], 1.0 / Z.shape[0]))
 
 
 def _estimated_sizes(design: Design) -> Array:
