@@ -478,7 +478,7 @@ def _compare_classes(case: Case, clf: Any, logits: Array, problem: Problem, summ
 
 
 def _is_degenerate(problem: Problem) -> bool:
-    """Whether weight decay is so little beside the samples that a gradient within the tolerance leaves the optimum open.
+    """Whether a gradient within the tolerance leaves the optimum open: weight decay is little beside the samples.
 
     A logit may be off by `|z| |g| / a`, at most the square of the samples' size times `tol` over the decay.
     """
@@ -512,10 +512,15 @@ def main() -> int:
     arguments = parser.parse_args()
     start = time.perf_counter()
 
+    told = 0
+
     def on_case(done: int, summary: Summary) -> None:
+        nonlocal told
+        lines = summary.failures[told:]
+        told = len(summary.failures)
         if done % 1000 == 0:
-            seconds = time.perf_counter() - start
-            line = f"{done:,} fits in {seconds:,.0f} s, {len(summary.failures)} wrong"
+            lines.append(f"{done:,} fits in {time.perf_counter() - start:,.0f} s, {told} wrong")
+        for line in lines:
             print(line, file=sys.stderr, flush=True)
 
     summary = run(arguments.count, arguments.seed, arguments.first, on_case)

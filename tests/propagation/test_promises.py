@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgclearn import SGCClassifier, propagate
+from sgclearn import SGCClassifier
 from sgclearn.classify.threads import blas_threads_for
 
 from zoo import random_features, random_graph

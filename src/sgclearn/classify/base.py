@@ -224,6 +224,13 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
 
     def _warn_about_the_fit(self, settings: SolverSettings, weight_decay: float) -> None:
         if settings.solver != "lbfgs":
+            if not self.converged_:
+                warnings.warn(
+                    f"the steps of solver={settings.solver!r} led away from the optimum to a loss of {self.loss_:.1e}: "
+                    f"choose a learning_rate below {settings.step:g}, or scale the features.",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
             return
         if weight_decay == 0 and self.loss_ < _SEPARATED_LOSS:
             warnings.warn(

@@ -65,7 +65,7 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         if self.class_weight is None or not (weights.any() and factors.any()):
             return weights * factors
         # Only their ratios count, and the product of two numbers up to one cannot overflow.
-        return (weights / weights.max()) * (factors / factors.max())
+        return np.asarray((weights / weights.max()) * (factors / factors.max()))
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
         """Logits (n, C), or for two classes the logit of the second over the first (n,).

@@ -135,8 +135,12 @@ class PreparedFit:
         smallest_decay: float,
         solves: int = 1,
     ) -> None:
-        sample_weight = shares(sample_weight)
-        self.Y, self.sample_weight, self.link, self.settings = Y, sample_weight, link, settings
+        self.Y, self.sample_weight, self.link, self.settings = Y, shares(sample_weight), link, settings
+        with _refusing(settings):
+            self._prepare(design, smallest_decay, solves)
+
+    def _prepare(self, design: Design, smallest_decay: float, solves: int) -> None:
+        settings, sample_weight = self.settings, self.sample_weight
         exact = settings.solver == "lbfgs"
         self.scaling = fit_scaling(design, settings.scale)
         free_bias = settings.fit_intercept and not settings.penalize_intercept
@@ -155,8 +159,7 @@ class PreparedFit:
         one_decay = self.factor is None or bool((self.factor == self.factor[0]).all())
         if exact and smallest_decay > 0 and one_decay:
             bordered = settings.fit_intercept and settings.penalize_intercept and self.factor is None
-            with _refusing(settings):
-                self.space = self._find_space(bordered, _EVALUATIONS * solves)
+            self.space = self._find_space(bordered, _EVALUATIONS * solves)
         self.newton_first = smallest_decay > 0
         self.samples: Design = self.scaled if self.space is None else self.space.samples
         if not one_decay and isinstance(unscaled(design), ExplicitDesign) and _is_small(design):

@@ -76,7 +76,7 @@ def _eps(design: Design) -> float:
 def _mean_and_deviation(block: Array) -> tuple[Array, Array]:
     """Mean and standard deviation of every column; those whose squares leave the range, relative to their size."""
     size = np.maximum(block.max(axis=0), -block.min(axis=0))
-    odd = (size > 0) & ~((_SMALLEST <= size) & (size <= _LARGEST))
+    odd = (size > 0) & ~((size >= _SMALLEST) & (size <= _LARGEST))
     mean, deviation = block.mean(axis=0), block.std(axis=0)
     if odd.any():
         unit = block[:, odd] / size[odd]
@@ -89,7 +89,7 @@ def _check_columns(shift: Array, spread: Array, factor: Array, scale: str) -> No
     if len(wrong):
         raise InputError(
             f"scale={scale!r} needs columns whose spread can be inverted: got {spread[wrong[0]]:.3g} for column "
-            f"{wrong[0]} after propagation ({len(wrong):,} such); multiply that column by a number that brings it near 1."
+            f"{wrong[0]} after propagation ({len(wrong):,} such); multiply it by a number that brings it near 1."
         )
 
 

@@ -62,13 +62,14 @@ def newton(
         if point.norm <= target:
             return point, step_number
         enough = _residual(objective, point, start_norm, target)
+        step: Array | None = None
         if objective.native is not None and spread.basis is None and is_bent:
             arguments = (point.P, spread.squares, point.gradient, objective.link is Softmax)
             step = objective.native.newton_step(*arguments, enough, _MAX_CG_STEPS)
-        else:
-            step = _elimination(objective, point) if objective.is_tiny and is_bent else None
-            if step is None:
-                step = _conjugate_gradients(objective, spread, point, enough)
+        elif objective.is_tiny and is_bent:
+            step = _elimination(objective, point)
+        if step is None:
+            step = _conjugate_gradients(objective, spread, point, enough)
         length = first_length(objective, point, step) if step_number == 0 else 1.0
         candidate = search(objective, point, step, length)
         if candidate is None:
