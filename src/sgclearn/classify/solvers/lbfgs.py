@@ -61,6 +61,8 @@ def minimize_lbfgs(
     spread = measure_spread(objective) if spread is None else spread
     # Samples whose pulls cancel leave nothing but rounding in the gradient: no tolerance may ask for less.
     rounding = 8 * np.finfo(np.float64).eps * float(np.sqrt(curvature_bound(objective, spread)))
+    if not np.isfinite(at_zero + rounding):
+        return SolverResult(point.W, 1, np.inf, False, point.value)
     if at_zero <= rounding:
         return SolverResult(point.W, 1, 0.0, True, point.value)
     target = max(tol * at_zero, rounding)
