@@ -7,7 +7,8 @@ A fit is drawn from a seed and a number, so that one that went wrong is drawn ag
 - where `converged_` is true, the gradient of the reference objective at the fitted weights over its norm at zero:
   1e-8 in float64, 1e-4 in float32 (`tol` is 1e-10, and both figures are rounded on the way);
 - with weight decay, the predicted classes against those at the reference's own optimum, away from ties;
-- every attribute is finite, whatever the solver; an error is an `InputError` that no rule of the drawing excludes.
+- every attribute is finite, whatever the solver. What is drawn is within the range of numbers, so that any error is
+  a fault.
 
 Run as a script for more of them: `python tests/classify/random_fits.py --count 100000`.
 """
@@ -322,7 +323,7 @@ def optimum(problem: Problem) -> tuple[Array, Array] | None:
 
 def _newton(Z: Array, Y: Array, w: Array, decay: Array, problem: Problem) -> Array | None:
     d, C = Z.shape[1], Y.shape[1]
-    W = np.zeros((d, C))
+    W, pairs = np.zeros((d, C)), (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), d * d)
 
     def value(W: Array) -> float:
         L = Z @ W
@@ -337,16 +338,19 @@ def _newton(Z: Array, Y: Array, w: Array, decay: Array, problem: Problem) -> Arr
     for _ in range(_NEWTON_STEPS):
         P = problem.probabilities(Z @ W)
         g = Z.T @ (w[:, None] * (P - Y)) + decay[:, None] * W
-        if problem.is_multilabel:
-            K = np.einsum("ic,ce->ice", P * (1 - P), np.eye(C))
-        else:
-            K = np.einsum("ic,ce->ice", P, np.eye(C)) - np.einsum("ic,ie->ice", P, P)
-        H = np.einsum("i,ice,ij,ik->cjek", w, K, Z, Z, optimize=True).reshape(C * d, C * d)
+        K = (P * (1 - P) if problem.is_multilabel else P)[:, :, None] * np.eye(C)
+        if not problem.is_multilabel:
+            K -= P[:, :, None] * P[:, None, :]
+        blocks = (w[:, None] * K.reshape(len(w), C * C)).T @ pairs
+        H = blocks.reshape(C, C, d, d).transpose(0, 2, 1, 3).reshape(C * d, C * d)
         H[np.diag_indices(C * d)] += np.tile(decay, C)
         root = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
         unit = H * root[:, None] * root
         unit[np.diag_indices(C * d)] += 1e-14
-        step = -(root * np.linalg.solve(unit, root * g.T.ravel())).reshape(C, d).T
+        try:
+            step = -(root * np.linalg.solve(unit, root * g.T.ravel())).reshape(C, d).T
+        except np.linalg.LinAlgError:
+            return None
         slope = float((g * step).sum())
         if not np.isfinite(slope) or -slope <= 1e-24 * max(1.0, here):
             return W if np.isfinite(slope) else None
@@ -375,8 +379,7 @@ def compare(case: Case, summary: Summary) -> None:
             clf = kind(**case.options).fit(case.X, case.y, graph=case.graph, sample_weight=case.sample_weight)
             logits = clf._logits(case.X, case.graph, None)
         except InputError as error:
-            summary.outcomes[f"refused: {str(error)[:60]}"] += 1
-            return
+            raise AssertionError(f"refused: {error}") from None
     for name in ("coef_", "intercept_", "gradient_ratio_", "loss_"):
         if not np.isfinite(getattr(clf, name)).all():
             raise AssertionError(f"{name} is not finite, converged_={clf.converged_}")
@@ -428,7 +431,7 @@ def _compare_entries(case: Case, clf: Any, logits: Array, problem: Problem, summ
 def _within(
     name: str, found: Array, expected: Array, sizes: Array, tolerance: float, case: Case, summary: Summary
 ) -> None:
-    tiny = np.finfo(case.dtype).tiny * 1e6
+    tiny = np.finfo(case.dtype).tiny * 1e12  # powers of S on the way may be that much smaller than the result
     off = np.abs(found - expected) / (sizes + tiny)
     worst = summary.note(f"{name}, {case.dtype}", float(off.max()) if off.size else 0.0)
     if not worst <= np.inf or float(off.max(initial=0.0)) > tolerance:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sgclearn.classify.curvature import Spread, measure_spread
 from sgclearn.classify.loss import Link, Objective, shares
-from sgclearn.classify.rowspace import BLURRED, RowSpace, principal_columns, row_space
+from sgclearn.classify.rowspace import RowSpace, principal_columns, row_space
 from sgclearn.classify.scaling import ScaledDesign, Scaling, balance, centred, fit_scaling, unscaled
 from sgclearn.classify.solvers import (
     SolverResult,
@@ -159,7 +159,7 @@ class PreparedFit:
         one_decay = self.factor is None or bool((self.factor == self.factor[0]).all())
         if exact and smallest_decay > 0 and one_decay:
             bordered = settings.fit_intercept and settings.penalize_intercept and self.factor is None
-            self.space = self._find_space(bordered, _EVALUATIONS * solves)
+            self.space = self._find_space(bordered, _EVALUATIONS * solves, smallest_decay)
         self.newton_first = smallest_decay > 0
         self.samples: Design = self.scaled if self.space is None else self.space.samples
         if not one_decay and isinstance(unscaled(design), ExplicitDesign) and _is_small(design):
@@ -170,19 +170,16 @@ class PreparedFit:
             squares = self.space.squares
             self._spread = Spread(np.append(squares, 1.0) if self.has_bias_row else squares)
 
-    def _find_space(self, bordered: bool, evaluations: float) -> RowSpace | None:
-        parts = (self.scaled, self.sample_weight, bordered, self.Y.shape[1], evaluations)
+    def _find_space(self, bordered: bool, evaluations: float, decay: float) -> RowSpace | None:
+        factor = 1.0 if self.factor is None else float(self.factor[0])
+        parts = (self.scaled, self.sample_weight, bordered, self.Y.shape[1], evaluations, factor * factor * decay)
         space = row_space(*parts)
         if space is None:
             return principal_columns(self.scaled, self.sample_weight, bordered)
         # Tolerances are relative to the pull of the samples: where theirs cancel, directions have to be the sharper.
         even = self.link.probabilities(np.zeros((1, self.Y.shape[1])))
         left = space.cancellation(self.sample_weight[:, None] * (even - self.Y))
-        return (
-            space
-            if left >= _LITTLE_LEFT
-            else row_space(*parts, blurred=min(BLURRED / max(left, BLURRED), 0.5))
-        )
+        return space if left >= _LITTLE_LEFT else row_space(*parts, left)
 
     def solve(
         self, weight_decay: float, start: Array | None = None, on_iteration: OnIteration | None = None

@@ -145,6 +145,8 @@ def _conjugate_gradients(objective: Objective, spread: Spread, point: Point, eno
             break
         preconditioned = precondition(residual)
         previous, product = product, float(np.vdot(residual, preconditioned))
+        if not previous > 0.0:  # what is left has no curvature that the preconditioner knows of
+            break
         direction = preconditioned + (product / previous) * direction
     return step if np.any(step) else first
 
