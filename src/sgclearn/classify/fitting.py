@@ -172,7 +172,14 @@ class PreparedFit:
 
     def _find_space(self, bordered: bool, evaluations: float, decay: float) -> RowSpace | None:
         factor = 1.0 if self.factor is None else float(self.factor[0])
-        parts = (self.scaled, self.sample_weight, bordered, self.Y.shape[1], evaluations, factor * factor * decay)
+        parts = (
+            self.scaled,
+            self.sample_weight,
+            bordered,
+            self.Y.shape[1],
+            evaluations,
+            factor * factor * decay,
+        )
         space = row_space(*parts)
         if space is None:
             return principal_columns(self.scaled, self.sample_weight, bordered)
