@@ -228,6 +228,35 @@ def test_prepared_fit_refuses_weights_that_overflow_on_the_way_back() -> None:
         fit.finish(fit.solve(1e-9))
 
 
+@pytest.mark.parametrize("sizes", [[1.0] * 4, [1e20] * 4, [1e-20] * 4, [1e-9, 1.0, 1e9, 1.0]], ids=str)
+@pytest.mark.parametrize("scale", [None, "standard", "maxabs"])
+@pytest.mark.parametrize(("intercept", "penalize"), BIAS)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_samples", [3, 30])
+def test_prepared_fit_sees_other_samples_as_its_own(
+    sizes: list[float], scale: str | None, intercept: bool, penalize: bool, form, n_samples: int
+) -> None:
+    rng = np.random.default_rng(219)
+    Z, others = (rng.normal(size=(m, 4)) * sizes for m in (n_samples, 7))
+    settings = SolverSettings(scale=scale, fit_intercept=intercept, penalize_intercept=penalize)
+    Y = one_hot(np.arange(n_samples) % 3, 3)
+    fit = PreparedFit(ExplicitDesign(form(Z)), Y, np.ones(n_samples), Softmax, settings, 1e-2)
+    result = fit.solve(1e-2)
+    found, logits = fit.finish(result), fit.logits(fit.view(ExplicitDesign(form(others))), result.W)
+    expected = others @ found.Theta + found.b
+    np.testing.assert_allclose(logits, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+
+
+def test_prepared_fit_refuses_logits_of_other_samples_out_of_range() -> None:
+    design = ExplicitDesign(np.linspace(-1, 1, 8)[:, None] * 1e-150)
+    settings = SolverSettings(scale="maxabs")
+    fit = PreparedFit(design, one_hot(np.arange(8) // 4, 2), np.ones(8), Softmax, settings, 1e-9)
+    result = fit.solve(1e-9)
+    others = fit.view(ExplicitDesign(np.full((3, 1), 1e300)))
+    with pytest.raises(InputError, match="stay finite"):
+        fit.logits(others, result.W)
+
+
 def test_prediction_refuses_logits_out_of_range(problem: Problem) -> None:
     graph, X, y = problem
     clf = SGCClassifier().fit(X * 1e-140, y, graph=graph)

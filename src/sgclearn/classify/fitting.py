@@ -23,6 +23,7 @@ from sgclearn.classify.solvers import (
 )
 from sgclearn.classify.solvers.result import OnIteration
 from sgclearn.errors import InputError
+from sgclearn.propagation.bounds import is_finite
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
@@ -147,12 +148,10 @@ class PreparedFit:
         if exact and free_bias:
             # The bias makes up for any shift; centred samples leave it nothing to do with the weights.
             self.scaling = centred(self.scaling, design, sample_weight)
-        self.scaled: Design = design if self.scaling is None else ScaledDesign(design, self.scaling)
         self.factor: Array | None = None
         if exact and settings.scale is None and not isinstance(design, ScaledDesign):
-            self.factor = balance(self.scaled, settings.fit_intercept)
-        if self.factor is not None:
-            self.scaled = ScaledDesign(self.scaled, Scaling(np.zeros(len(self.factor)), self.factor))
+            self.factor = balance(self._scale(design), settings.fit_intercept)
+        self.scaled = self._scale(design)
         self.space: RowSpace | None = None
         # Adam is not rotation-invariant and its start lies outside the span: it needs the columns themselves. So do
         # columns that are balanced one by one, as the weight decay of each is another.
@@ -169,6 +168,13 @@ class PreparedFit:
         if self.space is not None:
             squares = self.space.squares
             self._spread = Spread(np.append(squares, 1.0) if self.has_bias_row else squares)
+
+    def _scale(self, design: Design) -> Design:
+        """Samples scaled and balanced as those of the fit."""
+        scaled = design if self.scaling is None else ScaledDesign(design, self.scaling)
+        if self.factor is None:
+            return scaled
+        return ScaledDesign(scaled, Scaling(np.zeros(len(self.factor)), self.factor))
 
     def _find_space(self, bordered: bool, evaluations: float, decay: float) -> RowSpace | None:
         factor = 1.0 if self.factor is None else float(self.factor[0])
@@ -195,7 +201,7 @@ class PreparedFit:
         with _refusing(self.settings):
             result = self._solve(weight_decay, start, on_iteration)
         figures = (result.loss, result.gradient_ratio)
-        if not (np.isfinite(figures).all() and np.isfinite(result.W).all()):
+        if not (np.isfinite(figures).all() and is_finite(result.W)):
             raise InputError(_overflow(self.settings))
         return result
 
@@ -282,12 +288,17 @@ class PreparedFit:
 
     def view(self, other: Design) -> Design:
         """Other samples in the coordinates of `samples`."""
-        scaled = other if self.scaling is None else ScaledDesign(other, self.scaling)
-        return scaled if self.space is None else self.space.coordinates(scaled)
+        scaled = self._scale(other)
+        with np.errstate(over="ignore", invalid="ignore"):  # `logits` looks whether they are finite
+            return scaled if self.space is None else self.space.coordinates(scaled)
 
     def logits(self, view: Design, W: Array) -> Array:
-        """Logits (m', C) of samples that `view` gave."""
-        return np.asarray(view.matmul(W[:-1]) + W[-1]) if self.has_bias_row else view.matmul(W)
+        """Logits (m', C) of samples that `view` gave, finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            logits = np.asarray(view.matmul(W[:-1]) + W[-1]) if self.has_bias_row else view.matmul(W)
+        if not is_finite(logits):
+            raise InputError(_overflow(self.settings))
+        return logits
 
     def finish(self, result: SolverResult) -> LinearFit:
         """Back to the columns as they were."""
@@ -300,7 +311,7 @@ class PreparedFit:
                 Theta = self.factor[:, None] * Theta
             if self.scaling is not None:
                 Theta, b = self.scaling.unscale(Theta, b)
-        if not (np.isfinite(Theta).all() and np.isfinite(b).all()):
+        if not (is_finite(Theta) and is_finite(b)):
             raise InputError(_overflow(self.settings))
         return LinearFit(Theta, b, result)
 
