@@ -106,7 +106,8 @@ def class_weight_factors(
         totals = np.bincount(codes, weights=weights / weights.max(), minlength=len(classes))
         even = totals.sum() / len(classes)
         # A class whose labels all have the weight zero stays at zero whatever its factor.
-        return np.asarray(np.divide(even, totals, out=np.ones_like(totals), where=totals > 0)[codes])
+        floor = np.maximum(totals, np.finfo(np.float64).tiny)
+        return np.asarray(np.where(totals > 0, even / floor, 1.0)[codes])
     if not isinstance(class_weight, dict):
         raise InputError(
             f"class_weight must be None, 'balanced' or a dict of class: weight: got {class_weight!r}."

@@ -49,5 +49,5 @@ def finished(objective: Objective, W: Array, n_iter: int) -> SolverResult:
     value_at_zero, gradient_at_zero, _ = objective.value_and_gradient(np.zeros_like(W))
     at_zero = float(np.linalg.norm(gradient_at_zero))
     ratio = float(np.linalg.norm(gradient)) / at_zero if at_zero > 0 else 0.0
-    is_finite = bool(np.isfinite([value, ratio]).all() and np.isfinite(W).all())
-    return SolverResult(W, n_iter, ratio, is_finite and value <= _DIVERGED * value_at_zero, value)
+    is_finite = np.isfinite([value, ratio]).all() and np.isfinite(W).all()
+    return SolverResult(W, n_iter, ratio, bool(is_finite and value <= _DIVERGED * value_at_zero), value)

@@ -94,7 +94,8 @@ def minimize_lbfgs(
         if stuck == 2:
             break  # neither finds a way down: rounding is all that is left
         newton_turn = not newton_turn
-    return SolverResult(point.W, max(iterations, 1), point.norm / at_zero, point.norm <= target, point.value)
+    converged = bool(point.norm <= target)
+    return SolverResult(point.W, max(iterations, 1), point.norm / at_zero, converged, point.value)
 
 
 def _lbfgs(
