@@ -228,6 +228,15 @@ def test_prepared_fit_refuses_weights_that_overflow_on_the_way_back() -> None:
         fit.finish(fit.solve(1e-9))
 
 
+def test_balanced_classes_of_a_fold_without_weights_are_refused_in_words(problem: Problem) -> None:
+    graph, X, y = problem
+    weights, held_out = np.zeros(40), np.arange(10)
+    weights[held_out] = 1.0
+    clf = SGCClassifierCV((1,), class_weight="balanced", weight_decay=(1e-2, 1e-1))
+    with pytest.raises(InputError, match="label with a positive weight"):
+        clf.fit(X, y, graph=graph, validation=held_out, sample_weight=weights)
+
+
 @pytest.mark.parametrize("sizes", [[1.0] * 4, [1e20] * 4, [1e-20] * 4, [1e-9, 1.0, 1e9, 1.0]], ids=str)
 @pytest.mark.parametrize("scale", [None, "standard", "maxabs"])
 @pytest.mark.parametrize(("intercept", "penalize"), BIAS)
