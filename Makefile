@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Two pips in one environment at the same time would break it, so `make -j` gains nothing here.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help install demo test test-slow sanitize fuzz fuzz-sanitize lint bench bench-more docs wheels licences clean distclean
+.PHONY: help install demo test random-fits test-slow sanitize fuzz fuzz-sanitize lint bench bench-more docs wheels licences clean distclean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +33,11 @@ demo: $(STAMPS)/core  ## classify the embedded graph: plan, accuracy without and
 test: $(STAMPS)/test  ## tests and doctests, coverage of the package at 95 % or above
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow and not clock" --cov --cov-report=
 	@$(BIN)/python -m pytest -q -m "clock and not slow" --cov --cov-append --cov-fail-under=95
+
+# A fit that is wrong is printed with its number and its options; `--first <number> --count 1` draws it again.
+RANDOM_FITS ?= --count 100000
+random-fits: $(STAMPS)/test  ## 100,000 small random fits compared with the reference, an hour on one core
+	@$(BIN)/python tests/classify/random_fits.py --show $(RANDOM_FITS)
 
 test-slow: $(STAMPS)/test  ## the tests that take longer than a minute each
 	@$(BIN)/python -m pytest -q -m slow || [ $$? -eq 5 ]  # 5: there are none

@@ -22,12 +22,13 @@ from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
+from sgclearn.propagation.bounds import is_finite
 from sgclearn.propagation.design import ExplicitDesign, build_designs
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import is_everyone
 from sgclearn.propagation.planner import make_plan
-from sgclearn.propagation.propagate import check_nodes, check_rows, propagate_product
+from sgclearn.propagation.propagate import check_nodes, check_rows, product_dtype, propagate_product
 from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.matrices import check_not_tiny, validated
 from sgclearn.validation.parameters import check_parameter
@@ -206,12 +207,21 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             and is_everyone(rows, features.n_nodes)
         ):
             # Propagated already, and multiplied in the type of the features as everywhere.
-            logits = np.asarray(design.Z @ fit.Theta.astype(design.dtype, copy=False), dtype=np.float64)
-            return add_to_columns(logits, fit.b)
+            dtype = product_dtype(design.dtype, fit.Theta)
+            with np.errstate(over="ignore", invalid="ignore"):
+                logits = np.asarray(design.Z @ fit.Theta.astype(dtype, copy=False), dtype=np.float64)
+            return finite_logits(logits, fit.b)
         return self._logits_of(features, operator)
 
     def _warn_about_the_fit(self, settings: SolverSettings, weight_decay: float) -> None:
         if settings.solver != "lbfgs":
+            if not self.converged_:
+                warnings.warn(
+                    f"the steps of solver={settings.solver!r} led away from the optimum to a loss of {self.loss_:.1e}: "
+                    f"choose a learning_rate below {settings.step:g}, or scale the features.",
+                    ConvergenceWarning,
+                    stacklevel=4,
+                )
             return
         if weight_decay == 0 and self.loss_ < _SEPARATED_LOSS:
             warnings.warn(
@@ -248,10 +258,10 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         wanted = self.n_hops_ if self.filter_ is None else self.filter_
         if nodes is None:
             logits = propagate_product(operator, features, wanted, self.coef_.T, None, self._engine())
-            return add_to_columns(logits, self.intercept_)
+            return finite_logits(logits, self.intercept_)
         distinct, inverse = np.unique(check_nodes(nodes, features.n_nodes), return_inverse=True)
         logits = propagate_product(operator, features, wanted, self.coef_.T, distinct, self._engine())
-        return add_to_columns(logits[inverse], self.intercept_)
+        return finite_logits(logits[inverse], self.intercept_)
 
     def _gamma_choice(self) -> float | None:
         return self.gamma_ if self.normalization_ != "cheby" else None
@@ -260,6 +270,19 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def finite_logits(logits: Array, b: Array) -> Array:
+    """`logits + b`, in place; an error where they are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        logits = add_to_columns(logits, b)
+    if not is_finite(logits):
+        raise InputError(
+            "logits must be finite: got features and weights whose products are out of range; give features of the "
+            "size of those in the fit, as float64, or fit with features that are multiplied by a number that brings "
+            "them near 1."
+        )
+    return logits
 
 
 def add_to_columns(logits: Array, b: Array) -> Array:

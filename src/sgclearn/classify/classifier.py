@@ -61,7 +61,11 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 
     def _class_weighted(self, weights: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Weights of the nodes that are learned from; no other label may count towards a balance."""
-        return weights * class_weight_factors(self.class_weight, self.classes_, codes, weights)
+        factors = class_weight_factors(self.class_weight, self.classes_, codes, weights)
+        if self.class_weight is None or not (weights.any() and factors.any()):
+            return weights * factors
+        # Only their ratios count, and the product of two numbers up to one cannot overflow.
+        return np.asarray((weights / weights.max()) * (factors / factors.max()))
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
         """Logits (n, C), or for two classes the logit of the second over the first (n,).

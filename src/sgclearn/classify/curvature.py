@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.loss import Objective
+from sgclearn.classify.loss import Objective, Softmax
 from sgclearn.classify.scaling import unscaled
 from sgclearn.propagation.design import Design, ExplicitDesign
 
@@ -66,7 +66,8 @@ def measure_spread(objective: Objective) -> Spread:
     # A bias that is decayed like the rest is one more column; a free one is kept apart, where the design is centred.
     joined = objective.intercept and float(objective.decay[-1, 0]) == float(objective.decay[0, 0])
     size = n_columns + joined
-    if _basis_pays(design, size, objective.shape[1]):
+    one_decay = not n_columns or bool((objective.decay[:n_columns] == objective.decay[0]).all())
+    if one_decay and _basis_pays(design, size, objective.shape[1]):
         many = min(_MORE_SAMPLES * size, n_samples // _SHARE_OF_SAMPLES)
         stride = max(1, n_samples // max(_SAMPLES_A_COLUMN * size, many))
         rows = design.rows(np.arange(0, n_samples, stride))
@@ -108,6 +109,10 @@ def preconditioner(objective: Objective, spread: Spread, P: NDArray[np.floating]
     stride = max(1, len(P) // _SAMPLES_OF_CURVATURE)
     weights = objective.weights[::stride].astype(P.dtype, copy=False)
     K = objective.link.mean_curvature(P[::stride], weights / weights.sum())
+    if objective.link is Softmax:
+        # What is added to all logits changes nothing: rounding is all that the gradient has there, and a weight decay
+        # of next to nothing would blow it up.
+        K += np.trace(K) / K.size
     values, Q = np.linalg.eigh(K)
     curvature = np.where(values > _FLAT * values[-1], values, 0.0)
     scale = spread.squares[:, None] * curvature + objective.decay
@@ -122,7 +127,6 @@ def preconditioner(objective: Objective, spread: Spread, P: NDArray[np.floating]
     return solve
 
 
-def diagonal_bound(objective: Objective, spread: Spread) -> Array:
-    """Bound on the Hessian's curvature along every direction of the spread (d+1, 1), the same at every W."""
-    bound = objective.link.curvature_bound * spread.squares[:, None] + objective.decay
-    return np.where(bound > 0, bound, 1.0)
+def curvature_bound(objective: Objective, spread: Spread) -> float:
+    """Bound on the curvature that the samples alone give the objective, in any direction and at every W."""
+    return float(objective.link.curvature_bound * spread.squares.sum())

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.classify.curvature import Spread, measure_spread
-from sgclearn.classify.loss import Link, Objective
+from sgclearn.classify.loss import Link, Objective, shares
 from sgclearn.classify.rowspace import RowSpace, principal_columns, row_space
-from sgclearn.classify.scaling import ScaledDesign, centred, fit_scaling
+from sgclearn.classify.scaling import ScaledDesign, Scaling, balance, centred, fit_scaling, unscaled
 from sgclearn.classify.solvers import (
     SolverResult,
     minimize_adam,
@@ -20,11 +22,16 @@ from sgclearn.classify.solvers import (
 )
 from sgclearn.classify.solvers.result import OnIteration
 from sgclearn.errors import InputError
-from sgclearn.propagation.design import Design
+from sgclearn.propagation.bounds import is_finite
+from sgclearn.propagation.design import Design, ExplicitDesign
 from sgclearn.validation.parameters import check_parameter
 
 Array = NDArray[np.float64]
 _EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
+_FEW_ENTRIES = 2**18  # samples that may be copied
+_LITTLE_LEFT = 1e-2
+_CLOSE = 1e-6  # of the gradient at zero, in columns that are balanced
+_ROUNDS = 4  # of a solver that is asked for more
 _ROUGH = 1e-3  # a tolerance that float32 gradients have no trouble to reach
 _DEFAULT_ITERATIONS = {"lbfgs": 1000, "adam": 100, "sgd": 100}
 _DEFAULT_LEARNING_RATE = {"lbfgs": 0.0, "adam": 0.2, "sgd": 1.0}
@@ -109,34 +116,78 @@ class PreparedFit:
         smallest_decay: float,
         solves: int = 1,
     ) -> None:
-        self.Y, self.sample_weight, self.link, self.settings = Y, sample_weight, link, settings
+        self.Y, self.sample_weight, self.link, self.settings = Y, shares(sample_weight), link, settings
+        with _refusing(settings):
+            self._prepare(design, smallest_decay, solves)
+
+    def _prepare(self, design: Design, smallest_decay: float, solves: int) -> None:
+        settings, sample_weight = self.settings, self.sample_weight
         exact = settings.solver == "lbfgs"
         self.scaling = fit_scaling(design, settings.scale)
         free_bias = settings.fit_intercept and not settings.penalize_intercept
         if exact and free_bias:
             # The bias makes up for any shift; centred samples leave it nothing to do with the weights.
             self.scaling = centred(self.scaling, design, sample_weight)
-        self.scaled: Design = design if self.scaling is None else ScaledDesign(design, self.scaling)
+        self.factor: Array | None = None
+        if exact and settings.scale is None and not isinstance(design, ScaledDesign):
+            self.factor = balance(self._scale(design), settings.fit_intercept)
+        self.scaled = self._scale(design)
         self.space: RowSpace | None = None
-        # Adam is not rotation-invariant and its start lies outside the span: it needs the columns themselves.
-        if exact and smallest_decay > 0:
-            bordered = settings.fit_intercept and settings.penalize_intercept
-            evaluations = _EVALUATIONS * solves
-            self.space = row_space(self.scaled, sample_weight, bordered, Y.shape[1], evaluations)
-            if self.space is None:
-                self.space = principal_columns(self.scaled, sample_weight, bordered)
+        # Adam is not rotation-invariant and its start lies outside the span: it needs the columns themselves. So do
+        # columns that are balanced one by one, as the weight decay of each is another.
+        one_decay = self.factor is None or bool((self.factor == self.factor[0]).all())
+        if exact and smallest_decay > 0 and one_decay:
+            bordered = settings.fit_intercept and settings.penalize_intercept and self.factor is None
+            self.space = self._find_space(bordered, _EVALUATIONS * solves, smallest_decay)
         self.newton_first = smallest_decay > 0
         self.samples: Design = self.scaled if self.space is None else self.space.samples
+        if not one_decay and isinstance(unscaled(design), ExplicitDesign) and _is_small(design):
+            self.samples = ExplicitDesign(self.scaled.rows(np.arange(design.shape[0])))
         self.has_bias_row = settings.fit_intercept and not (self.space is not None and self.space.bordered)
         self._spread: Spread | None = None
         if self.space is not None:
             squares = self.space.squares
             self._spread = Spread(np.append(squares, 1.0) if self.has_bias_row else squares)
 
+    def _scale(self, design: Design) -> Design:
+        """Samples scaled and balanced as those of the fit."""
+        scaled = design if self.scaling is None else ScaledDesign(design, self.scaling)
+        if self.factor is None:
+            return scaled
+        return ScaledDesign(scaled, Scaling(np.zeros(len(self.factor)), self.factor))
+
+    def _find_space(self, bordered: bool, evaluations: float, decay: float) -> RowSpace | None:
+        factor = 1.0 if self.factor is None else float(self.factor[0])
+        parts = (
+            self.scaled,
+            self.sample_weight,
+            bordered,
+            self.Y.shape[1],
+            evaluations,
+            factor * factor * decay,
+        )
+        space = row_space(*parts)
+        if space is None:
+            return principal_columns(self.scaled, self.sample_weight, bordered)
+        # Tolerances are relative to the pull of the samples: where theirs cancel, directions have to be the sharper.
+        even = self.link.probabilities(np.zeros((1, self.Y.shape[1])))
+        left = space.cancellation(self.sample_weight[:, None] * (even - self.Y))
+        return space if left >= _LITTLE_LEFT else row_space(*parts, left)
+
     def solve(
         self, weight_decay: float, start: Array | None = None, on_iteration: OnIteration | None = None
     ) -> SolverResult:
-        """Parameters in the coordinates of `samples`."""
+        """Parameters in the coordinates of `samples`; an error where they, or the loss there, are not finite."""
+        with _refusing(self.settings):
+            result = self._solve(weight_decay, start, on_iteration)
+        figures = (result.loss, result.gradient_ratio)
+        if not (np.isfinite(figures).all() and is_finite(result.W)):
+            raise InputError(_overflow(self.settings))
+        return result
+
+    def _solve(
+        self, weight_decay: float, start: Array | None, on_iteration: OnIteration | None
+    ) -> SolverResult:
         settings = self.settings
         objective = Objective(
             self.samples,
@@ -147,19 +198,10 @@ class PreparedFit:
             self.has_bias_row,
             settings.penalize_intercept,
             rough=settings.solver == "lbfgs" and settings.tol >= _ROUGH,
+            factor=self._column_factor,
         )
         if settings.solver == "lbfgs":
-            if self._spread is None:
-                self._spread = measure_spread(objective)
-            return minimize_lbfgs(
-                objective,
-                start,
-                tol=settings.tol,
-                max_iter=settings.iterations,
-                newton_first=self.newton_first,
-                spread=self._spread,
-                on_iteration=on_iteration,
-            )
+            return self._exact(objective, start, on_iteration)
         rng = np.random.default_rng(settings.seed)
         if settings.solver == "adam":
             start = torch_linear_start(objective.shape, objective.n_columns, rng)
@@ -180,14 +222,63 @@ class PreparedFit:
             on_iteration=on_iteration,
         )
 
+    @property
+    def _column_factor(self) -> Array | float | None:
+        """What the columns of `samples` were multiplied by: one number in a space that mixes them."""
+        return self.factor if self.factor is None or self.space is None else float(self.factor[0])
+
+    def _exact(
+        self, objective: Objective, start: Array | None, on_iteration: OnIteration | None
+    ) -> SolverResult:
+        """To the tolerance in the columns as they were, and where they are balanced in these too."""
+        settings = self.settings
+        if self._spread is None:
+            self._spread = measure_spread(objective)
+
+        def minimize(tol: float, start: Array | None) -> SolverResult:
+            return minimize_lbfgs(
+                objective,
+                start,
+                tol=tol,
+                max_iter=settings.iterations,
+                newton_first=self.newton_first,
+                spread=self._spread,
+                on_iteration=on_iteration,
+            )
+
+        result = minimize(settings.tol, start)
+        if self._column_factor is None:
+            return result
+        factor = np.ones((objective.shape[0], 1))
+        factor[: objective.n_columns, 0] = self._column_factor
+        at_zero = float(np.linalg.norm(objective.value_and_gradient(np.zeros(objective.shape))[1] / factor))
+        level = (
+            8 * np.finfo(np.float64).eps * float(np.sqrt((self._spread.squares[:, None] / factor**2).sum()))
+        )
+        enough, tol = max(settings.tol * at_zero, level), settings.tol
+        for _ in range(_ROUNDS):
+            norm = float(np.linalg.norm(objective.value_and_gradient(result.W)[1] / factor))
+            if norm <= enough or not result.converged:
+                break
+            tol *= 0.5 * enough / norm
+            result = minimize(tol, result.W)
+        ratio = norm / at_zero if at_zero > level else 0.0
+        is_close = result.converged or result.gradient_ratio <= _CLOSE
+        return replace(result, gradient_ratio=ratio, converged=bool(is_close and norm <= enough))
+
     def view(self, other: Design) -> Design:
         """Other samples in the coordinates of `samples`."""
-        scaled = other if self.scaling is None else ScaledDesign(other, self.scaling)
-        return scaled if self.space is None else self.space.coordinates(scaled)
+        scaled = self._scale(other)
+        with np.errstate(over="ignore", invalid="ignore"):  # `logits` looks whether they are finite
+            return scaled if self.space is None else self.space.coordinates(scaled)
 
     def logits(self, view: Design, W: Array) -> Array:
-        """Logits (m', C) of samples that `view` gave."""
-        return np.asarray(view.matmul(W[:-1]) + W[-1]) if self.has_bias_row else view.matmul(W)
+        """Logits (m', C) of samples that `view` gave, finite."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            logits = np.asarray(view.matmul(W[:-1]) + W[-1]) if self.has_bias_row else view.matmul(W)
+        if not is_finite(logits):
+            raise InputError(_overflow(self.settings))
+        return logits
 
     def finish(self, result: SolverResult) -> LinearFit:
         """Back to the columns as they were."""
@@ -195,6 +286,34 @@ class PreparedFit:
         Theta, column_bias = (Phi, None) if self.space is None else self.space.weights(Phi)
         b = column_bias if b is None else b
         b = np.zeros(Theta.shape[1]) if b is None else b
-        if self.scaling is not None:
-            Theta, b = self.scaling.unscale(Theta, b)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.factor is not None:
+                Theta = self.factor[:, None] * Theta
+            if self.scaling is not None:
+                Theta, b = self.scaling.unscale(Theta, b)
+        if not (is_finite(Theta) and is_finite(b)):
+            raise InputError(_overflow(self.settings))
         return LinearFit(Theta, b, result)
+
+
+def _is_small(design: Design) -> bool:
+    return design.shape[0] * design.shape[1] <= _FEW_ENTRIES
+
+
+@contextmanager
+def _refusing(settings: SolverSettings) -> Iterator[None]:
+    """Numbers that leave their range make no noise on the way, and an error where LAPACK gives up on them."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+            yield
+    except np.linalg.LinAlgError:
+        raise InputError(_overflow(settings)) from None
+
+
+def _overflow(settings: SolverSettings) -> str:
+    rate = f"a learning_rate below {settings.step:g}, " if settings.solver != "lbfgs" else ""
+    scaled = "" if settings.scale is not None else "scale='standard', "
+    return (
+        f"the weights of a fit must stay finite: got numbers out of range from solver={settings.solver!r}; try {rate}"
+        f"{scaled}a larger weight_decay, or features multiplied by a number that brings them near 1."
+    )

@@ -120,9 +120,10 @@ def class_weight_factors(
     if class_weight is None:
         return np.ones(len(codes))
     if isinstance(class_weight, str) and class_weight == "balanced":
-        totals = np.bincount(codes, weights=weights, minlength=len(classes))
-        present = np.maximum(totals, np.finfo(np.float64).tiny)
-        return np.asarray((weights.sum() / (len(classes) * present))[codes])
+        totals = np.bincount(codes, weights=weights / (weights.max() or 1.0), minlength=len(classes))
+        even = totals.sum() / len(classes)
+        # A class whose labels all have the weight zero stays at zero whatever its factor.
+        return np.asarray((even / np.where(totals > 0, np.maximum(totals, 1e-300), 1.0))[codes])
     if not isinstance(class_weight, dict):
         raise InputError(
             f"class_weight must be None, 'balanced' or a dict of class: weight: got {class_weight!r}."

@@ -40,6 +40,16 @@ Array = NDArray[np.float64]
 _WHOLE = slice(None)
 _FEW_PARAMETERS = 100
 _FEW_SAMPLES, _PAYING_STRIDE = 4096, 8
+_LEAST_SHARE = 1e-200
+
+
+def shares(sample_weight: Array) -> Array:
+    """Sample weights divided by their sum, which may be larger than any number.
+
+    A weight that is nothing beside the others is raised to one that can still be divided by.
+    """
+    unit = np.maximum(sample_weight / sample_weight.max(), _LEAST_SHARE)
+    return np.asarray(unit / unit.sum())
 
 
 class Link(Protocol):
@@ -166,6 +176,8 @@ class Objective:
         Whether there is a bias row, and whether weight decay acts on it (the authors' own recipe does).
     rough : bool
         Whether float32 is exact enough where the samples are.
+    factor : float or ndarray (d,), optional
+        What the columns were multiplied by: weight decay is meant for the weights of those before.
     """
 
     def __init__(
@@ -178,12 +190,15 @@ class Objective:
         intercept: bool = True,
         penalize_intercept: bool = True,
         rough: bool = False,
+        factor: Array | float | None = None,
     ) -> None:
         self.design, self.Y, self.link, self.intercept = design, Y, link, intercept
-        self.weights = (sample_weight / sample_weight.sum())[:, None]  # (m, 1)
+        self.weights = shares(sample_weight)[:, None]  # (m, 1)
         self.n_columns = design.shape[1]
         self.shape = (self.n_columns + intercept, Y.shape[1])
         self.decay = np.full((self.shape[0], 1), weight_decay)
+        if factor is not None:
+            self.decay[: self.n_columns, 0] *= np.square(factor)
         if intercept and not penalize_intercept:
             self.decay[-1] = 0.0
         base = unscaled(design)
@@ -225,7 +240,12 @@ class Objective:
             self.intercept,
             penalize_intercept=float(self.decay[-1, 0]) > 0,
             rough=self.is_rough,
-        )
+        ).decayed_by(self.decay)
+
+    def decayed_by(self, decay: Array) -> Objective:
+        """The same objective with the weight decay of another."""
+        self.decay = decay
+        return self
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array, NDArray[Any]]:
         """`f`, its gradient (d + 1, C), and P (m, C), which the Hessian product needs."""

@@ -27,8 +27,10 @@ from sgclearn.propagation.costs import row_space_pays
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
-# Rounding in the Gram matrix bends the gradient by eps / (s / s_max): 2e-11 here, under the finest tolerance.
-_BLURRED = 1e-5
+# Rounding in the Gram matrix lets a direction lean towards the largest by eps / (s / s_max), and the gradient with it:
+# 2e-11 here. Where weight decay a leaves it logits as large as any, they are off by the square of that ratio, and so is
+# the pull on the largest: 2e-10. A logit is at most s^2 / a: that needs an eps s_max^2 / a above the third number.
+_BLURRED, _BLURRED_WITHOUT_DECAY, _LITTLE_DECAY = 1e-5, 1e-3, 1e-10
 _FEW_COLUMNS, _FEW_ENTRIES = 256, 2**18  # samples that may be copied into other coordinates
 _FEW_SAMPLES = 1024  # whose Gram matrix may be held twice
 
@@ -59,6 +61,11 @@ class RowSpace:
             W += _pull_back(self.design, self.combinations @ Phi[:k], self.bordered)
         return (W[:-1], W[-1]) if self.bordered else (W, None)
 
+    def cancellation(self, residuals: Array) -> float:
+        """How much smaller the pull of the samples is than they are: `|Z^T R| / s_max` for residuals R (m, C)."""
+        largest = float(np.sqrt(self.squares.max(initial=0.0)))
+        return float(np.linalg.norm(self.samples.rmatmul(residuals))) / largest if largest > 0 else 1.0
+
     def coordinates(self, design: Design) -> ExplicitDesign:
         """`Z V` (any samples, r) for other samples."""
         return ExplicitDesign(_forward(design, self.basis, self.bordered))
@@ -70,6 +77,8 @@ def row_space(
     bordered: bool = False,
     n_classes: int = 1,
     evaluations: float = np.inf,
+    decay: float = np.inf,
+    left: float = 1.0,
 ) -> RowSpace | None:
     """The row space of an explicit design where that makes the solver faster, else None.
 
@@ -85,6 +94,10 @@ def row_space(
     evaluations : float
         How many products with the samples the solver is expected to need: many rows are not worth factorising
         for a few. With more rows than used columns there is nothing to gain.
+    decay : float
+        The smallest weight decay: the less there is, the sharper directions have to be.
+    left : float
+        What `cancellation` has left of the pull of the samples, for the same reason.
 
     Notes
     -----
@@ -102,7 +115,9 @@ def row_space(
     root = np.sqrt(weights / weights.sum())[:, None]
     values, U = np.linalg.eigh(root * _gram(design, bordered) * root.T)
     s = np.sqrt(np.maximum(values, 0.0))
-    k = int(np.searchsorted(s, _BLURRED * s[-1], side="right"))  # they ascend: from here on they are sharp
+    little_decay = np.finfo(np.float64).eps * float(values[-1]) > _LITTLE_DECAY * decay
+    blurred = min((_BLURRED_WITHOUT_DECAY if little_decay else _BLURRED) / max(left, _BLURRED), 0.5)
+    k = int(np.searchsorted(s, blurred * s[-1], side="right"))  # they ascend: from here on they are sharp
     combinations = root * U[:, k:] / s[k:]
     samples, squares = U[:, k:] * s[k:] / root, values[k:]
     rest = _blurred_directions(design, bordered, root * U[:, :k], combinations, float(s[-1]))

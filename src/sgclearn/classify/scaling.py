@@ -3,21 +3,31 @@
 With shift `t` and factor `s` of every column, the scaled design is `Z' = (Z - 1 t^T) diag(s)`. The penalty lives in
 the scaled coordinates; `Z' V = Z (s V) - 1 (t s)^T V`, so the fitted weights go back as `Theta = s Theta'` and
 `b = b' - (t s)^T Theta'`. Without an intercept the shift is tied to the weights in the same way, not free.
+
+Columns whose sizes differ by many orders of magnitude, from each other or from the ones of the bias, are balanced for
+the solver in the same way, by powers of two; the penalty of a row is then `a s^2`, so that the problem is the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from sgclearn.errors import InputError
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]
 SCALES = (None, "standard", "minmax", "maxabs")
+# Squares of numbers outside are too near the ends of what float64 holds.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+# Sizes that differ by less are left alone: the tolerance of a solver tells them apart.
+_ALIKE = 1e6
+_PROBES = 24
 
 
 @dataclass(frozen=True)
@@ -40,19 +50,47 @@ def fit_scaling(design: Design, scale: str | None) -> Scaling | None:
     if scale is None:
         return None
     shift, spread = np.zeros(design.shape[1]), np.zeros(design.shape[1])
-    for start, stop, block in design.column_blocks():
-        if scale == "standard":
-            shift[start:stop] = block.mean(axis=0)
-            spread[start:stop] = block.std(axis=0)
-        elif scale == "minmax":
-            shift[start:stop] = block.min(axis=0)
-            spread[start:stop] = block.max(axis=0) - shift[start:stop]
-        else:
-            spread[start:stop] = np.abs(block).max(axis=0)
-    # Rounding leaves a constant column a spread of about eps times its size: such a column carries nothing.
-    constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(shift)
-    factor = np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant & (spread > 0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start, stop, block in design.column_blocks():
+            part = slice(start, stop)
+            if scale == "standard":
+                shift[part], spread[part] = _mean_and_deviation(block)
+            elif scale == "minmax":
+                shift[part] = block.min(axis=0)
+                spread[part] = block.max(axis=0) - shift[part]
+            else:
+                spread[part] = np.maximum(block.max(axis=0), -block.min(axis=0))
+        # Rounding leaves a constant column a spread of about eps times its size: such a column carries nothing.
+        constant = spread <= 10 * _eps(design) * np.abs(shift)
+        factor = np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant & (spread > 0))
+    _check_columns(shift, spread, factor, scale)
     return Scaling(shift, factor)
+
+
+def _eps(design: Design) -> float:
+    """Relative rounding of the entries."""
+    base = unscaled(design)
+    return base.eps if isinstance(base, ExplicitDesign) else float(np.finfo(np.float64).eps)
+
+
+def _mean_and_deviation(block: Array) -> tuple[Array, Array]:
+    """Mean and standard deviation of every column; those whose squares leave the range, relative to their size."""
+    size = np.maximum(block.max(axis=0), -block.min(axis=0))
+    odd = (size > 0) & ~((size >= _SMALLEST) & (size <= _LARGEST))
+    mean, deviation = block.mean(axis=0), block.std(axis=0)
+    if odd.any():
+        unit = block[:, odd] / size[odd]
+        mean[odd], deviation[odd] = size[odd] * unit.mean(axis=0), size[odd] * unit.std(axis=0)
+    return mean, deviation
+
+
+def _check_columns(shift: Array, spread: Array, factor: Array, scale: str) -> None:
+    wrong = np.flatnonzero(~(np.isfinite(shift) & np.isfinite(spread) & np.isfinite(factor)))
+    if len(wrong):
+        raise InputError(
+            f"scale={scale!r} needs columns whose spread can be inverted: got {spread[wrong[0]]:.3g} for column "
+            f"{wrong[0]} after propagation ({len(wrong):,} such); multiply it by a number that brings it near 1."
+        )
 
 
 def centred(scaling: Scaling | None, design: Design, weights: Array) -> Scaling:
@@ -93,13 +131,75 @@ class ScaledDesign:
 
     def squares(self, weights: Array) -> Array | None:
         """`s^2 (sum w z^2 - 2 t sum w z + t^2 sum w)`, from the unscaled sums."""
+        shift, factor = self.scaling.shift, self.scaling.factor
+        if not np.all((factor == 0) | ((factor >= _SMALLEST) & (factor <= _LARGEST))):
+            # The sums of the unscaled squares would leave the range of the numbers.
+            total = np.zeros(self.shape[1])
+            for start, stop, block in self.column_blocks():
+                total[start:stop] = np.einsum("ij,ij,i->j", block, block, weights)
+            return total
         raw = self.design.squares(weights)
         if raw is None:
             return None
-        shift = self.scaling.shift
         first = self.design.rmatmul(weights[:, None])[:, 0]
         centred = np.maximum(raw - 2 * shift * first + shift**2 * weights.sum(), 0.0)
-        return np.asarray(self.scaling.factor**2 * centred)
+        return np.asarray(factor**2 * centred)
+
+
+def balance(design: Design, has_bias: bool) -> Array | None:
+    """Factors (d,), powers of two, that make the columns of a design alike, and like the ones of a bias.
+
+    One number for all columns where only that is wanted; None where they are alike already, or scaled on purpose.
+    """
+    sizes = _column_sizes(design)
+    used = sizes[sizes > 0]
+    if not len(used):
+        return None
+    largest, smallest = float(used.max()), float(used.min())
+    if largest <= _ALIKE * smallest:
+        far = max(largest, 1.0 / largest) if np.isfinite(largest) else np.inf
+        if far <= (_ALIKE if has_bias else _LARGEST**0.5):
+            return None
+        sizes = np.full(len(sizes), largest)
+    return np.ldexp(1.0, -np.frexp(np.where(sizes > 0, sizes, 1.0))[1])
+
+
+def _column_sizes(design: Design) -> Array:
+    """Largest absolute value of every column (d,), or a number near it."""
+    scaling = design.scaling if isinstance(design, ScaledDesign) else None
+    base = unscaled(design)
+    if not isinstance(base, ExplicitDesign):
+        return _estimated_sizes(design)
+    if base.is_sparse:
+        high = _sparse_sizes(base.Z)
+        low = -high
+    else:
+        high = base.Z.max(axis=0, initial=0.0).astype(np.float64, copy=False)
+        low = base.Z.min(axis=0, initial=0.0).astype(np.float64, copy=False)
+    if scaling is None:
+        return np.maximum(high, -low)
+    return np.asarray(scaling.factor * np.maximum(high - scaling.shift, scaling.shift - low))
+
+
+def _sparse_sizes(Z: Any) -> Array:
+    """Means of absolute values; one number for all columns where those of the stored entries say that it will do."""
+    sizes = np.abs(Z.data)
+    largest, smallest = float(sizes.max(initial=0.0)), float(sizes.min(initial=np.inf))
+    if smallest == 0.0:
+        smallest = float(sizes[sizes > 0].min(initial=np.inf))
+    if largest <= _ALIKE * smallest:
+        return np.full(Z.shape[1], largest)
+    absolute = sparse.csr_array((sizes, Z.indices, Z.indptr), shape=Z.shape)
+    return np.asarray(absolute.T @ np.full(Z.shape[0], 1.0 / Z.shape[0]))
+
+
+def _estimated_sizes(design: Design) -> Array:
+    """Root mean squares of columns that are never formed, from random signs."""
+    signs = np.random.default_rng(2019).choice([-1.0, 1.0], size=(design.shape[0], _PROBES))
+    sums = np.abs(design.rmatmul(signs))
+    largest = sums.max(axis=1)
+    unit = np.divide(sums, largest[:, None], out=np.zeros_like(sums), where=largest[:, None] > 0)
+    return np.asarray(largest * np.sqrt(np.square(unit).mean(axis=1) / max(design.shape[0], 1)))
 
 
 def unscaled(design: Design) -> Design:

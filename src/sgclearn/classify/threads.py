@@ -1,13 +1,18 @@
 """One BLAS thread for small problems, where handing them to several costs more than it saves; for large ones as many
 blocks at a time as BLAS has threads, which shares out the work between two products too.
+
+The number of BLAS threads belongs to the process. Fits in several Python threads share one limit: the first sets it and
+the last takes it away, so that none of them finds it gone on the way or leaves it behind.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 # Multiply-adds of one product with the design below which a second BLAS thread does not pay: the threads'
@@ -26,7 +31,7 @@ def blas_threads_for(multiply_adds: float) -> Iterator[None]:
     if multiply_adds >= _WORTH_THREADS or multiply_adds <= _NEVER_THREADED:
         yield
         return
-    with _controller().limit(limits=1, user_api="blas"):
+    with _one_blas_thread():
         yield
 
 
@@ -40,8 +45,47 @@ def mapping(multiply_adds: float) -> Iterator[Callable[..., Any]]:
     if threads == 1:
         yield map
         return
-    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    with _one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         yield pool.map
+
+
+class _Limit:
+    """Who is inside a block of one BLAS thread."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        self.limiter: Any = None
+
+
+_limit = _Limit()
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    limit = _limit
+    with limit.lock:
+        if limit.inside == 0:
+            limit.limiter = _controller().limit(limits=1, user_api="blas")
+        limit.inside += 1
+    try:
+        yield
+    finally:
+        with limit.lock:
+            limit.inside -= 1
+            if limit.inside == 0:
+                limit.limiter.restore_original_limits()
+
+
+def _forget_after_fork() -> None:
+    """The threads that were inside are not there in the child, and may have held the lock."""
+    global _limit
+    before, _limit = _limit, _Limit()
+    if before.inside:
+        before.limiter.restore_original_limits()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
 
 
 @cache

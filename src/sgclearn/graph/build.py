@@ -155,7 +155,10 @@ def _merge(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """Keys `source * n + target` of the distinct edges, ascending (undirected: source <= target)."""
     if policy.duplicates == "sum":
-        return _summed(source, target, weights, n_nodes, policy.directed)
+        with np.errstate(over="ignore"):
+            keys, totals = _summed(source, target, weights, n_nodes, policy.directed)
+        _refuse_infinite(keys, totals, n_nodes, name)
+        return keys, totals
     if policy.duplicates == "error":
         _refuse_repeats(source * n_nodes + target, n_nodes, name)
     if not policy.directed:
@@ -211,6 +214,7 @@ def _summed(
     n_nodes: int,
     directed: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The distinct edges and their summed weights; a sum that overflows is infinite."""
     weights = np.ones(len(source)) if weights is None else weights
     keys, starts, weights = _grouped(source * n_nodes + target, weights, stable=True)
     totals = np.add.reduceat(weights, starts) if len(keys) else weights
@@ -219,12 +223,26 @@ def _summed(
     u, v = np.divmod(keys, n_nodes)
     back = np.searchsorted(keys, v * n_nodes + u)
     back[back == len(keys)] = 0
-    mirrored = (keys[back] == v * n_nodes + u) & np.isclose(totals[back], totals, rtol=1e-12, atol=0)
+    # Half of a weight cannot overflow where the tolerance is added to it.
+    close = np.isclose(0.5 * totals[back], 0.5 * totals, rtol=1e-12, atol=0)
+    mirrored = (keys[back] == v * n_nodes + u) & close
     if mirrored.all():
         # A list that has every edge both ways, such as a symmetric matrix, lists each edge once.
         return keys[u <= v], totals[u <= v]
     keys, starts, totals = _grouped(np.minimum(u, v) * n_nodes + np.maximum(u, v), totals, stable=True)
     return keys, np.add.reduceat(totals, starts)
+
+
+def _refuse_infinite(
+    keys: NDArray[np.int64], totals: NDArray[np.float64], n_nodes: int, name: Callable[[int], object]
+) -> None:
+    infinite = np.flatnonzero(np.isinf(totals))
+    if len(infinite):
+        u, v = divmod(int(keys[infinite[0]]), n_nodes)
+        raise InputError(
+            f"the weights of an edge must have a finite sum: got infinity for the edge {name(u)!r}, {name(v)!r} "
+            f"({counted(len(infinite), 'such edge')}); divide all weights by one large number."
+        )
 
 
 def _refuse_repeats(keys: NDArray[np.int64], n_nodes: int, name: Callable[[int], object]) -> None:

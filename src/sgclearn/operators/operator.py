@@ -62,13 +62,13 @@ class Operator:
         check_graph(graph)
         self.graph = graph
         self.normalization, self.gamma = check_operator_choice(normalization, gamma)
-        degrees = graph.degrees()
+        degrees = _degrees(graph, self.gamma or 0.0)
         if self.gamma is None:
             self.left = self.right = _inverse(np.sqrt(degrees))
             self.diagonal = np.ones_like(degrees)
             return
         _warn_about_loops(graph, self.gamma)
-        inverse = _inverse(degrees + self.gamma)
+        inverse = _inverse(degrees)
         self.diagonal = self.gamma * inverse
         if self.normalization == "sym":
             self.left = self.right = np.sqrt(inverse)
@@ -123,6 +123,24 @@ def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str,
             )
         return normalization, None
     return normalization, 1.0 if gamma is None else check_parameter("gamma", gamma)
+
+
+def _degrees(graph: Graph, gamma: float) -> NDArray[np.float64]:
+    """`d + gamma`, every one of them zero or a number that has an inverse."""
+    with np.errstate(over="ignore"):
+        degrees = graph.degrees() + gamma
+    if graph.weights is None and gamma == 0:
+        return degrees  # counts
+    small, large = (degrees > 0) & (degrees < np.finfo(np.float64).tiny), ~np.isfinite(degrees)
+    wrong = np.flatnonzero(small | large)
+    if len(wrong):
+        loops = f" with gamma={gamma:g}" if gamma else ""
+        raise InputError(
+            f"every degree must be a number that can be inverted: got {degrees[wrong[0]]:g}{loops} for node "
+            f"{str(graph.ids[wrong[0]])!r} ({len(wrong):,} such); multiply all weights of the graph"
+            f"{' and gamma' if gamma else ''} by one number that brings them near 1."
+        )
+    return degrees
 
 
 def _inverse(values: NDArray[np.float64]) -> NDArray[np.float64]:

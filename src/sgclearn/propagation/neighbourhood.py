@@ -98,9 +98,9 @@ class HopBlock:
     def _float64(self) -> Any:
         lengths = np.diff(self.indptr)
         values = np.repeat(self.left, lengths)
-        values *= self.right[self.indices]
-        if self.weights is not None:
+        if self.weights is not None:  # before the other scale: the two of them may underflow
             values *= self.weights
+        values *= self.right[self.indices]
         if self.keep is None:
             return sparse.csr_array((values, self.indices, self.indptr), shape=self.shape)
         own = np.arange(self.shape[0], dtype=self.indices.dtype) if self.own is None else self.own

@@ -22,6 +22,7 @@ from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.parameters import check_parameter
 
 DEFAULT_N_HOPS = 2
+_NARROW_WEIGHTS = 1e-25, 1e15  # what float32 holds with room for features of ordinary size
 
 
 def propagate(
@@ -136,9 +137,21 @@ def propagate_product(
     C columns travel instead of d, and only as far as the nodes can see. Dense float32 features are multiplied in
     float32. Cost: O(nnz(X) C + K nnz(S) C). Exact: yes, by associativity.
     """
-    dtype = np.dtype(np.float64) if features.is_sparse else features.dtype
+    dtype = np.dtype(np.float64) if features.is_sparse else product_dtype(features.dtype, Theta)
     V, coefficients = np.asarray(Theta, dtype=dtype), coefficients_of(wanted)
-    n_hops = len(coefficients) - 1
+    with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the product looks whether it is finite
+        return _product(operator, features, coefficients, V, nodes, engine)
+
+
+def _product(
+    operator: Operator | None,
+    features: NodeFeatures,
+    coefficients: NDArray[np.float64],
+    V: NDArray[Any],
+    nodes: NDArray[np.intp] | None,
+    engine: Engine | None,
+) -> NDArray[np.float64]:
+    n_hops, dtype = len(coefficients) - 1, V.dtype
     if operator is None or n_hops == 0:
         return np.asarray(coefficients.sum() * features.matmul(V, nodes), dtype=np.float64)
     if nodes is None:
@@ -153,6 +166,17 @@ def propagate_product(
         return np.asarray(smoothed, dtype=np.float64)
     X, scale = features.part(None if everything else sets[-1])
     return walk.through(X, scale, V, coefficients)
+
+
+def product_dtype(dtype: np.dtype[Any], Theta: NDArray[np.float64]) -> np.dtype[Any]:
+    """The type to multiply features by Theta in: their own, unless float32 has no room for the weights."""
+    if dtype == np.float64:
+        return dtype
+    sizes = np.abs(Theta)
+    used = sizes[sizes > 0]
+    low, high = _NARROW_WEIGHTS
+    fits = len(used) == 0 or (low <= float(used.min()) and float(used.max()) <= high)
+    return dtype if fits else np.dtype(np.float64)
 
 
 def check_n_hops(n_hops: Any) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.filters import PolynomialFilter, coefficients_of
+from sgclearn.propagation.bounds import check_finite_rows, may_overflow
 from sgclearn.propagation.engines import Engine, Walk, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets, is_everyone
@@ -53,8 +54,28 @@ def propagated_rows(
     Notes
     -----
     Exact: yes, every plan gives the same numbers up to rounding. One pass serves every filter, because
-    `X, SX, S^2 X, ...` come one after the other and a filter is a sum of them.
+    `X, SX, S^2 X, ...` come one after the other and a filter is a sum of them. Rows that are not finite are an error.
     """
+    found = _unchecked_rows(operator, features, rows, wanted, plan, on_progress, engine, sets)
+    for _ in wanted:
+        with np.errstate(over="ignore", invalid="ignore"):
+            entry, Z = next(found)
+        coefficients = coefficients_of(entry)
+        if may_overflow(operator, coefficients, features.dtype):
+            check_finite_rows(Z, len(coefficients) - 1)
+        yield entry, Z
+
+
+def _unchecked_rows(
+    operator: Operator | None,
+    features: NodeFeatures,
+    rows: NDArray[np.intp],
+    wanted: Sequence[int | PolynomialFilter],
+    plan: str,
+    on_progress: OnProgress | None,
+    engine: Engine | None,
+    sets: list[NDArray[np.intp]] | None,
+) -> Iterator[tuple[Any, Any]]:
     sums = [_Sum(entry, coefficients_of(entry)) for entry in wanted]
     if operator is None:
         rows_of_x = features.take(None if is_everyone(rows, features.n_nodes) else rows)

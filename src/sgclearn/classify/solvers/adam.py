@@ -9,6 +9,7 @@ from sgclearn.classify.loss import Objective
 from sgclearn.classify.solvers.result import OnIteration, SolverResult
 
 Array = NDArray[np.float64]
+_DIVERGED = 10.0  # times the loss of zero weights
 
 
 def torch_linear_start(shape: tuple[int, int], n_columns: int, rng: np.random.Generator) -> Array:
@@ -40,8 +41,13 @@ def minimize_adam(
 
 
 def finished(objective: Objective, W: Array, n_iter: int) -> SolverResult:
-    """The result of a recipe that stops after its epochs: done when they are, whatever the gradient."""
+    """The result of a recipe that stops after its epochs: done when they are, whatever the gradient.
+
+    It has not converged where its steps led away: to a loss far above that of zero weights, or out of all numbers.
+    """
     value, gradient, _ = objective.value_and_gradient(W)
-    at_zero = float(np.linalg.norm(objective.value_and_gradient(np.zeros_like(W))[1]))
+    value_at_zero, gradient_at_zero, _ = objective.value_and_gradient(np.zeros_like(W))
+    at_zero = float(np.linalg.norm(gradient_at_zero))
     ratio = float(np.linalg.norm(gradient)) / at_zero if at_zero > 0 else 0.0
-    return SolverResult(W, n_iter, ratio, True, value)
+    is_finite = np.isfinite([value, ratio]).all() and np.isfinite(W).all()
+    return SolverResult(W, n_iter, ratio, bool(is_finite and value <= _DIVERGED * value_at_zero), value)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.curvature import Spread, diagonal_bound, measure_spread, preconditioner
-from sgclearn.classify.loss import Objective
+from sgclearn.classify.curvature import Spread, curvature_bound, measure_spread, preconditioner
+from sgclearn.classify.loss import Objective, Softmax
 from sgclearn.classify.solvers.newton import Point, evaluate, first_length, newton, search
 from sgclearn.classify.solvers.result import OnIteration, SolverResult
 
@@ -59,13 +59,18 @@ def minimize_lbfgs(
     point = evaluate(objective, np.zeros(objective.shape))
     at_zero = point.norm
     spread = measure_spread(objective) if spread is None else spread
-    bound = diagonal_bound(objective, spread)
     # Samples whose pulls cancel leave nothing but rounding in the gradient: no tolerance may ask for less.
-    rounding = 8 * np.finfo(np.float64).eps * float(np.sqrt(bound.sum()))
+    rounding = 8 * np.finfo(np.float64).eps * float(np.sqrt(curvature_bound(objective, spread)))
+    if not np.isfinite(at_zero + rounding):
+        return SolverResult(point.W, 1, np.inf, False, point.value)
     if at_zero <= rounding:
         return SolverResult(point.W, 1, 0.0, True, point.value)
     target = max(tol * at_zero, rounding)
     if start is not None:
+        if (
+            objective.link is Softmax
+        ):  # what all classes have in common costs weight decay and changes no probability
+            start = start - start.mean(axis=1, keepdims=True)
         point = evaluate(objective, start)
     iterations, turns, stuck, newton_turn = 0, 0, 0, newton_first
     # Over many samples L-BFGS learns more from a product than Newton steps after the first, until the optimum is near.
@@ -89,7 +94,8 @@ def minimize_lbfgs(
         if stuck == 2:
             break  # neither finds a way down: rounding is all that is left
         newton_turn = not newton_turn
-    return SolverResult(point.W, max(iterations, 1), point.norm / at_zero, point.norm <= target, point.value)
+    converged = bool(point.norm <= target)
+    return SolverResult(point.W, max(iterations, 1), point.norm / at_zero, converged, point.value)
 
 
 def _lbfgs(

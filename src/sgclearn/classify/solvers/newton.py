@@ -22,6 +22,8 @@ _NARROW_RESIDUAL = 1e-3
 _ENOUGH = 0.25
 _ROUNDING = 1e-12  # of the objective, relative
 _SHORTEST = 1e-6
+# Weight decay below this share of the samples' own curvature leaves a Hessian that is singular but for rounding.
+_FLAT = 1e-14
 
 
 @dataclass(frozen=True)
@@ -55,16 +57,18 @@ def newton(
     """
     start_norm = point.norm
     max_iter = min(max_iter, _MAX_NEWTON_STEPS)
+    is_bent = float(objective.decay.min()) >= _FLAT * float(spread.squares.max())
     for step_number in range(max_iter):
         if point.norm <= target:
             return point, step_number
         enough = _residual(objective, point, start_norm, target)
-        if objective.native is not None and spread.basis is None:
+        step: Array | None = None
+        if objective.native is not None and spread.basis is None and is_bent:
             arguments = (point.P, spread.squares, point.gradient, objective.link is Softmax)
             step = objective.native.newton_step(*arguments, enough, _MAX_CG_STEPS)
-        elif objective.is_tiny:
+        elif objective.is_tiny and is_bent:
             step = _elimination(objective, point)
-        else:
+        if step is None:
             step = _conjugate_gradients(objective, spread, point, enough)
         length = first_length(objective, point, step) if step_number == 0 else 1.0
         candidate = search(objective, point, step, length)
@@ -103,9 +107,15 @@ def first_length(objective: Objective, point: Point, step: Array) -> float:
     return 1.0 if found is None else float(np.vdot(found.W - point.W, step) / np.vdot(step, step))
 
 
-def _elimination(objective: Objective, point: Point) -> Array:
-    """Solve `H step = -gradient` at once: for a few parameters that takes no longer than two or three products."""
-    step = np.linalg.solve(objective.small_hessian_matrix(point.P), point.gradient.T.ravel())
+def _elimination(objective: Objective, point: Point) -> Array | None:
+    """Solve `H step = -gradient` at once: for a few parameters that takes no longer than two or three products.
+
+    None where rounding leaves a matrix that is singular.
+    """
+    try:
+        step = np.linalg.solve(objective.small_hessian_matrix(point.P), point.gradient.T.ravel())
+    except np.linalg.LinAlgError:
+        return None
     return np.asarray(-step.reshape(point.gradient.shape[::-1]).T)
 
 
@@ -135,6 +145,8 @@ def _conjugate_gradients(objective: Objective, spread: Spread, point: Point, eno
             break
         preconditioned = precondition(residual)
         previous, product = product, float(np.vdot(residual, preconditioned))
+        if not previous > 0.0:  # what is left has no curvature that the preconditioner knows of
+            break
         direction = preconditioned + (product / previous) * direction
     return step if np.any(step) else first
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
 _WORTH_WALKING = 1000  # rows: below, waking another thread costs more than it does
-_RANGE = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100}
+# Features are multiplied by one scale and divided by another: those of ordinary size must not leave the range of the
+# numbers on the way, nor lose digits near its lower end.
+_RANGE = {np.dtype(np.float32): 1e4, np.dtype(np.float64): 1e50}
 
 
 class NativeEngine:

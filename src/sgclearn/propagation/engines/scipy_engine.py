@@ -86,6 +86,7 @@ class ScipyWalk:
         """See `Walk`."""
         H = H if nodes is None else H[nodes]
         H = H.toarray() if sparse.issparse(H) else H
+        H = H.astype(self.dtype, copy=False)
         H = H if scale is None else H * scale[:, None]
         hops, total = len(coefficients) - 1, None
         for k in range(hops + 1):

@@ -61,9 +61,9 @@ class TorchWalk(ScipyWalk):
     ) -> NDArray[Any]:
         """See `Walk`."""
         H = H if nodes is None else H[nodes]
-        H = self._to_device(H.toarray() if sparse.issparse(H) else H)
+        H = self._values(H.toarray() if sparse.issparse(H) else H)
         if scale is not None:
-            H = H * self._to_device(scale)[:, None]
+            H = H * self._values(scale)[:, None]
         hops = len(coefficients) - 1
         total = self.torch.zeros((self.n_rows, H.shape[1]), dtype=H.dtype, device=self.device)
         for k in range(hops + 1):
@@ -80,12 +80,12 @@ class TorchWalk(ScipyWalk):
         """See `Walk`."""
         if sparse.issparse(H):
             return super().step(k, H)
-        return (self._tensor(self.blocks[k]) @ self._to_device(H)).cpu().numpy()
+        return (self._tensor(self.blocks[k]) @ self._values(H)).cpu().numpy()
 
     def backward(self, G: NDArray[np.float64], coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `Walk`; by Horner's rule."""
-        hops, rows = len(coefficients) - 1, self._to_device(G)
-        H = float(coefficients[hops]) * self._to_device(self._spread(G))
+        hops, rows = len(coefficients) - 1, self._values(G)
+        H = float(coefficients[hops]) * self._values(self._spread(G))
         for k in range(hops):
             H = self._tensor(self.blocks[k].transposed) @ H
             if coefficients[hops - k - 1] != 0:
@@ -93,6 +93,10 @@ class TorchWalk(ScipyWalk):
                 at = slice(None) if place is None else self._to_device(place)
                 H[at] += float(coefficients[hops - k - 1]) * rows
         return np.asarray(H.cpu().numpy())
+
+    def _values(self, array: NDArray[Any]) -> Any:
+        """Numbers on the device, of the walk's own type: torch does not multiply two types."""
+        return self._to_device(array.astype(self.dtype, copy=False))
 
     def _to_device(self, array: NDArray[Any]) -> Any:
         # The arrays of a graph are read-only, which torch does not know: those are copied.
