@@ -87,7 +87,7 @@ TAKES_X: dict[str, Callable[[Any], Any]] = {
     "filter.apply": lambda X: __import__("sgclearn.filters").filters.S2GCFilter(2, 0.1).apply(X, _operator()),
     **{f"spectral.{name}": _spectral(name) for name in ("fourier_transform", "energy_by_frequency",
     "dirichlet_energy", "feature_density")},
-    "from_scipy": lambda A: sgclearn.Graph.from_scipy(A, directed=True).to_scipy().toarray(),
+    "from_scipy": lambda A: sgclearn.Graph.from_scipy(A, directed=True, duplicates="sum").to_scipy().toarray(),
 }  # fmt: skip
 
 

@@ -12,10 +12,11 @@ from sgclearn._native import load_kernel
 from sgclearn.errors import InputError
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.products import by_scipy, sparse_is_cheaper
-from sgclearn.validation.matrices import LARGEST, SMALLEST, as_matrix, check_values
+from sgclearn.validation.matrices import LARGEST, as_matrix, check_values
 from sgclearn.validation.parameters import check_parameter
 
 _PART_ROWS = 4096
+_TINY_NORM = 1e-140  # below, squares lose digits
 
 
 class NodeFeatures:
@@ -180,7 +181,7 @@ def _norms(X: Any, row_norm: str) -> NDArray[np.float64]:
 
 def _inverted(X: Any, norms: NDArray[np.float64], row_norm: str) -> NDArray[Any]:
     """1 / norm, 1 for a zero row."""
-    if row_norm == "l2" and (tiny := np.flatnonzero(norms < SMALLEST)).size:
+    if row_norm == "l2" and (tiny := np.flatnonzero(norms < _TINY_NORM)).size:
         # Their squares vanish: they are added up relative to the largest entry of the row.
         rows = X[tiny].astype(np.float64)
         largest = np.asarray(

@@ -15,7 +15,7 @@ from sgclearn.validation.sparse import as_csr
 # Products of values beyond this leave the range of float64, and with them every loss and gradient.
 LARGEST = np.float64(1e150)  # not a Python float, which float32 arrays would narrow to infinity
 # Features that are all smaller vanish when they are squared.
-SMALLEST = 1e-140
+SMALLEST = 1e-152
 
 
 def as_matrix(X: Any, name: str = "X") -> Any:
