@@ -122,14 +122,10 @@ def test_fit_to_huge_features_is_finite_or_refused(options: dict[str, Any], size
 def test_torch_engine_fits_a_scaled_implicit_plan(sparse_features: bool, dtype: Any) -> None:
     pytest.importorskip("torch")
     X = (sparse.csr_array(features()) if sparse_features else features()).astype(dtype)
-
-    def call(_: Path) -> None:
-        for scale in ("standard", "minmax", "maxabs"):
-            options: dict[str, Any] = {"scale": scale, "plan": "implicit"}
-            SGCClassifier(engine="torch", **options).fit(X, labels(), graph=graph())
-
-    outcome = isolated(call, strict=True)
-    assert outcome.status == "returned", outcome
+    # Not in a forked child: torch's own threads do not survive a fork.
+    for scale in ("standard", "minmax", "maxabs"):
+        model = SGCClassifier(engine="torch", scale=scale, plan="implicit").fit(X, labels(), graph=graph())
+        assert np.isfinite(model.coef_).all()
 
 
 ODD_TYPES = ("f2", "g", "c8", "c16", "M8[s]", "m8[s]", "U5", "S5", "V8", "O", "?", "u1", ">f8", ">i4")
