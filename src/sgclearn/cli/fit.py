@@ -81,56 +81,57 @@ def command(
     from sgclearn.cli.run_folder import choose_folder, write_run, written_files
 
     screen = Screen(as_json)
-    folder = choose_folder(out, force)
-    with screen.progress() as stages:
-        problem = read_problem(data, stages)
-    row_norm = problem.row_norm if how.row_norm is None else chosen(how.row_norm)
-    parameters = {
-        "normalization": operator.normalization.value,
-        "gamma": operator.gamma,
-        "row_norm": row_norm,
-        "random_state": DEFAULT_SEED if data.seed is None else data.seed,
-        **how.parameters(),
-    }
-    show_data(screen, problem, row_norm if how.row_norm is None else None)
-    plan, excess = plan_fit(
-        problem,
-        n_hops,
-        operator,
-        row_norm=row_norm,
-        evaluations=100 if how.solver.value == "lbfgs" else how.max_iter or DEFAULT_EPOCHS,
-        memory_limit=how.memory_limit,
-    )
-    show_plan(screen, plan)
-    if excess is not None:
-        raise excess
-    trials: list[Fitted] = []
-    with screen.progress() as stages:
-        for hops in sorted({0, n_hops}):
-            trials.append(Fitted.of(problem, hops, weight_decay, parameters, stages))
-        model = trials[-1].model
-        stages.stage("predicting all nodes")
-        predictions = Predictions.of(model, problem.X, problem.graph, None, problem.graph.ids)
-        for trial in trials:
-            trial.measure(problem, predictions if trial.model is model else None)
-        metrics = _metrics(problem, trials)
-        settings = {
-            "data": problem.name,
-            **_plain_settings(data),
-            "n_hops": n_hops,
-            "weight_decay": weight_decay,
-            **parameters,
+    with choose_folder(out, force) as place:
+        folder = place.folder
+        with screen.progress() as stages:
+            problem = read_problem(data, stages)
+        row_norm = problem.row_norm if how.row_norm is None else chosen(how.row_norm)
+        parameters = {
+            "normalization": operator.normalization.value,
+            "gamma": operator.gamma,
+            "row_norm": row_norm,
+            "random_state": DEFAULT_SEED if data.seed is None else data.seed,
+            **how.parameters(),
         }
-        stages.stage(f"writing {folder}")
-        write_run(folder, problem, model, predictions, metrics, settings)
-    _show_trials(screen, problem, trials)
-    if metrics["advice"] is not None:
-        screen.line()
-        screen.field("Advice", metrics["advice"])
-    files = written_files(problem)
-    screen.table(("written to " + str(folder), ""), files, left=2)
-    screen.line(f"\nnext: sgc evaluate --run {folder}")
-    screen.document({**metrics, "folder": folder, "files": {name: folder / name for name, _ in files}})
+        show_data(screen, problem, row_norm if how.row_norm is None else None)
+        plan, excess = plan_fit(
+            problem,
+            n_hops,
+            operator,
+            row_norm=row_norm,
+            evaluations=100 if how.solver.value == "lbfgs" else how.max_iter or DEFAULT_EPOCHS,
+            memory_limit=how.memory_limit,
+        )
+        show_plan(screen, plan)
+        if excess is not None:
+            raise excess
+        trials: list[Fitted] = []
+        with screen.progress() as stages:
+            for hops in sorted({0, n_hops}):
+                trials.append(Fitted.of(problem, hops, weight_decay, parameters, stages))
+            model = trials[-1].model
+            stages.stage("predicting all nodes")
+            predictions = Predictions.of(model, problem.X, problem.graph, None, problem.graph.ids)
+            for trial in trials:
+                trial.measure(problem, predictions if trial.model is model else None)
+            metrics = _metrics(problem, trials)
+            settings = {
+                "data": problem.name,
+                **_plain_settings(data),
+                "n_hops": n_hops,
+                "weight_decay": weight_decay,
+                **parameters,
+            }
+            stages.stage(f"writing {folder}")
+            write_run(place, problem, model, predictions, metrics, settings)
+        _show_trials(screen, problem, trials)
+        if metrics["advice"] is not None:
+            screen.line()
+            screen.field("Advice", metrics["advice"])
+        files = written_files(problem)
+        screen.table(("written to " + str(folder), ""), files, left=2)
+        screen.line(f"\nnext: sgc evaluate --run {folder}")
+        screen.document({**metrics, "folder": folder, "files": {name: folder / name for name, _ in files}})
 
 
 def show_data(screen: Screen, problem: Problem, row_norm: str | None) -> None:

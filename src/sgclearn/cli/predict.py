@@ -108,8 +108,9 @@ def _on_run(folder: Path, data: DataOptions, stages: Stages) -> Predictions:
         )
     data = _as_at_the_fit(data, run.settings, folder)
     stages.stage(f"reading {folder}")
-    model, encoding = _load(run.path(MODEL))
-    graph, X = run.graph(), None if model.uses_identity_ else run.features()
+    with run:
+        model, encoding = _load(run.path(MODEL))
+        graph, X = run.graph(), None if model.uses_identity_ else run.features()
     n_old = graph.n_nodes
     _check_width(model, X, run.folder)
     ids = graph.node_ids

@@ -49,8 +49,9 @@ def _joined(names: Sequence[str], what: str) -> str:
 def write_document(report: Report, path: Path) -> Path:
     """Write a report for machines, in a folder that is made for it."""
     from sgclearn.cli.run_folder import write_json
+    from sgclearn.files import make_folders
 
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(path.parent)
     write_json(path, report.to_dict())
     return path
 

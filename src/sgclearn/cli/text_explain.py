@@ -55,8 +55,9 @@ def command(
     opened = open_text_run(run)
     with screen.progress() as stages:
         stages.stage(f"reading {run}")
-        model = load_text_model(opened.path(MODEL), opened.graph())
-        known = read_predictions(opened.path(PREDICTIONS))
+        with opened:
+            model = load_text_model(opened.path(MODEL), opened.graph())
+            known = read_predictions(opened.path(PREDICTIONS))
         stages.stage("explaining")
         ids = known.ids.tolist()
         which: int | str = _position(ids, document, run) if document is not None else str(text)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from sgclearn.cli.run_folder import Place
     from sgclearn.evaluate import Evaluation
     from sgclearn.tasks.text import Documents, TextSGCClassifier
 
@@ -101,9 +102,9 @@ def command(
     from sgclearn.tasks.text import TextSGCClassifier
 
     screen = Screen(as_json)
-    folder = choose_folder(out, force)
-    builder, seed = graph.builder(), DEFAULT_SEED if seed is None else seed
-    with screen.progress() as stages:
+    with choose_folder(out, force) as place, screen.progress() as stages:
+        folder = place.folder
+        builder, seed = graph.builder(), DEFAULT_SEED if seed is None else seed
         stages.stage(f"reading {data.name}")
         documents = read_texts(data, reading, label_column=label_column, split_column=split_column)
         labelled = LabelledTexts.of(documents, data, held_out, seed)
@@ -129,7 +130,7 @@ def command(
         settings |= {"held_out": held_out, "seed": seed}
         metrics = _metrics(model, labelled, evaluation)
         stages.stage(f"writing {folder}")
-        files = _write(folder, model, labelled, metrics, settings)
+        files = _write(place, model, labelled, metrics, settings)
     _show(screen, model, labelled, evaluation, seconds)
     screen.table(("written to " + str(folder), ""), files, left=2)
     screen.line(f"\nnext: sgc text predict {folder} --data NEW.csv")
@@ -244,7 +245,7 @@ def _metrics(
 
 
 def _write(
-    folder: Path,
+    place: Place,
     model: TextSGCClassifier,
     labelled: LabelledTexts,
     metrics: dict[str, Any],
@@ -262,7 +263,6 @@ def _write(
         MODEL,
         PREDICTIONS,
         RUN,
-        run_files,
         write_json,
         write_settings,
     )
@@ -270,7 +270,7 @@ def _write(
 
     ids, known = labelled.documents.ids, np.flatnonzero(labelled.split != None)  # noqa: E711
     predictions = Predictions(ids, model.transduction_, model.predict_proba(), model.classes_)
-    with run_files(folder) as staging:
+    with place.writing() as staging:
         save_text_model(model, staging / MODEL)
         predictions.write(staging / PREDICTIONS)
         write_json(staging / METRICS, metrics)

@@ -52,7 +52,8 @@ def command(
     reading = replace(reading, **{name: settings.get(name) for name in missing})
     with screen.progress() as stages:
         stages.stage(f"reading {run}")
-        model = load_text_model(opened.path(MODEL))
+        with opened:
+            model = load_text_model(opened.path(MODEL))
         stages.stage(f"reading {data.name}")
         documents = read_texts(data, reading)
         stages.stage("predicting")

