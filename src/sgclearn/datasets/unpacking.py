@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import stat
 import zipfile
@@ -9,6 +10,7 @@ import zlib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from sgclearn.errors import DataFileError
+from sgclearn.validation.reading import reason_of
 
 
 def extract_member(archive: Path, member: str, target: Path, *, size: int) -> None:
@@ -47,6 +49,13 @@ def extract_member(archive: Path, member: str, target: Path, *, size: int) -> No
     except DataFileError:
         target.unlink(missing_ok=True)
         raise
+    except OSError as error:
+        target.unlink(missing_ok=True)
+        if error.errno != errno.EINVAL:  # a fault of the disk, not an offset that leads out of the archive
+            raise
+        raise DataFileError(
+            f"{archive.name} must be a whole zip archive, got a broken one ({reason_of(error)})."
+        ) from error
     # RuntimeError: an encrypted member; NotImplementedError: a compression nobody uses here.
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError) as error:
         target.unlink(missing_ok=True)
