@@ -8,7 +8,7 @@ A fit is drawn from a seed and a number, so that one that went wrong is drawn ag
   1e-8 in float64, 1e-4 in float32 (`tol` is 1e-10, and both figures are rounded on the way);
 - with weight decay, the predicted classes against those at the reference's own optimum, away from ties;
 - every attribute is finite, whatever the solver. What is drawn is within the range of numbers, so that any error is
-  a fault.
+  a fault, but that on columns which hops bring below what float32 has digits for.
 
 Run as a script for more of them: `python tests/classify/random_fits.py --count 100000`.
 """
@@ -379,6 +379,9 @@ def compare(case: Case, summary: Summary) -> None:
             clf = kind(**case.options).fit(case.X, case.y, graph=case.graph, sample_weight=case.sample_weight)
             logits = clf._logits(case.X, case.graph, None)
         except InputError as error:
+            if case.dtype == np.float32 and "spread can be inverted" in str(error):
+                summary.outcomes["refused, a column that float32 has no digits for"] += 1
+                return
             raise AssertionError(f"refused: {error}") from None
     for name in ("coef_", "intercept_", "gradient_ratio_", "loss_"):
         if not np.isfinite(getattr(clf, name)).all():

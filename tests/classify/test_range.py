@@ -152,6 +152,15 @@ def test_scaling_names_a_column_whose_spread_has_no_inverse(scale: str) -> None:
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_scaling_refuses_a_column_that_float32_has_no_digits_for(form) -> None:
+    Z = np.random.default_rng(214).normal(size=(50, 2)).astype(np.float32)
+    Z[:, 0] *= np.float32(1e-42)
+    with pytest.raises(InputError, match="for column 0 after propagation"):
+        fit_scaling(ExplicitDesign(form(Z)), "standard")
+    assert fit_scaling(ExplicitDesign(form(Z.astype(np.float64))), "standard").factor[0] > 1e40
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_scaling_takes_a_constant_float32_column_for_one(form) -> None:
     Z = np.random.default_rng(215).normal(size=(50, 2)).astype(np.float32)
     Z[:, 1] = np.float32(0.3) * (1 + np.finfo(np.float32).eps * (np.arange(50) % 2))

@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 _EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
 _FEW_ENTRIES = 2**18  # samples that may be copied
 _LITTLE_LEFT = 1e-2
+_FAR = 10.0  # from zero, in units of the ones of the bias
 _CLOSE = 1e-6  # of the gradient at zero, in columns that are balanced
 _ROUNDS = 4  # of a solver that is asked for more
 _ROUGH = 1e-3  # a tolerance that float32 gradients have no trouble to reach
@@ -247,17 +248,22 @@ class PreparedFit:
             )
 
         result = minimize(settings.tol, start)
-        if self._column_factor is None:
+        mean = self._far_mean()
+        if self._column_factor is None and not mean:
             return result
         factor = np.ones((objective.shape[0], 1))
-        factor[: objective.n_columns, 0] = self._column_factor
-        at_zero = float(np.linalg.norm(objective.value_and_gradient(np.zeros(objective.shape))[1] / factor))
-        level = (
-            8 * np.finfo(np.float64).eps * float(np.sqrt((self._spread.squares[:, None] / factor**2).sum()))
-        )
+        if self._column_factor is not None:
+            factor[: objective.n_columns, 0] = self._column_factor
+
+        def norm_at(W: Array) -> float:
+            gradient = objective.value_and_gradient(W)[1] / factor
+            return float(np.linalg.norm(gradient)) + mean * float(np.linalg.norm(gradient[-1]))
+
+        size = float(np.sqrt((self._spread.squares[:, None] / factor**2).sum())) + mean
+        at_zero, level = norm_at(np.zeros(objective.shape)), 8 * np.finfo(np.float64).eps * size
         enough, tol = max(settings.tol * at_zero, level), settings.tol
         for _ in range(_ROUNDS):
-            norm = float(np.linalg.norm(objective.value_and_gradient(result.W)[1] / factor))
+            norm = norm_at(result.W)
             if norm <= enough or not result.converged:
                 break
             tol *= 0.5 * enough / norm
@@ -265,6 +271,16 @@ class PreparedFit:
         ratio = norm / at_zero if at_zero > level else 0.0
         is_close = result.converged or result.gradient_ratio <= _CLOSE
         return replace(result, gradient_ratio=ratio, converged=bool(is_close and norm <= enough))
+
+    def _far_mean(self) -> float:
+        """The size of the samples' mean where it is large and taken away from them, else zero.
+
+        The gradient in the columns as they were has the mean times that of the bias in it.
+        """
+        if self.scaling is None or self.settings.scale is not None:
+            return 0.0
+        mean = float(np.linalg.norm(self.scaling.shift))
+        return mean if mean > _FAR else 0.0
 
     def view(self, other: Design) -> Design:
         """Other samples in the coordinates of `samples`."""

@@ -61,16 +61,17 @@ def fit_scaling(design: Design, scale: str | None) -> Scaling | None:
             else:
                 spread[part] = np.maximum(block.max(axis=0), -block.min(axis=0))
         # Rounding leaves a constant column a spread of about eps times its size: such a column carries nothing.
-        constant = spread <= 10 * _eps(design) * np.abs(shift)
+        limits = _limits(design)
+        constant = spread <= 10 * float(limits.eps) * np.abs(shift)
         factor = np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant & (spread > 0))
-    _check_columns(shift, spread, factor, scale)
+    _check_columns(shift, spread, factor, scale, float(limits.tiny))
     return Scaling(shift, factor)
 
 
-def _eps(design: Design) -> float:
-    """Relative rounding of the entries."""
+def _limits(design: Design) -> np.finfo[Any]:
+    """Rounding and range of the entries as they were computed."""
     base = unscaled(design)
-    return base.eps if isinstance(base, ExplicitDesign) else float(np.finfo(np.float64).eps)
+    return base.limits if isinstance(base, ExplicitDesign) else np.finfo(np.float64)
 
 
 def _mean_and_deviation(block: Array) -> tuple[Array, Array]:
@@ -84,8 +85,10 @@ def _mean_and_deviation(block: Array) -> tuple[Array, Array]:
     return mean, deviation
 
 
-def _check_columns(shift: Array, spread: Array, factor: Array, scale: str) -> None:
-    wrong = np.flatnonzero(~(np.isfinite(shift) & np.isfinite(spread) & np.isfinite(factor)))
+def _check_columns(shift: Array, spread: Array, factor: Array, scale: str, tiny: float) -> None:
+    """Below `tiny` the entries have lost digits, and scaling would make noise of the rest as large as anything."""
+    finite = np.isfinite(shift) & np.isfinite(spread) & np.isfinite(factor)
+    wrong = np.flatnonzero(~finite | ((factor > 0) & (spread < tiny)))
     if len(wrong):
         raise InputError(
             f"scale={scale!r} needs columns whose spread can be inverted: got {spread[wrong[0]]:.3g} for column "

@@ -65,7 +65,7 @@ class ExplicitDesign:
     def __init__(self, Z: Any) -> None:
         self.is_sparse = sparse.issparse(Z)
         self.is_narrow = not self.is_sparse and Z.dtype == np.float32
-        self.eps = float(np.finfo(Z.dtype).eps)  # of the numbers as they were computed
+        self.limits = np.finfo(Z.dtype)  # of the numbers as they were computed
         # scipy makes a new matrix around the same values even where there is nothing to convert.
         self.Z = Z if self.is_narrow or Z.dtype == np.float64 else Z.astype(np.float64)
         self.shape: tuple[int, int] = self.Z.shape
