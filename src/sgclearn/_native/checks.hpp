@@ -55,14 +55,15 @@ template <class I>
 int structure(const I* indptr, int64_t n_rows, const I* indices, int64_t n_stored, int64_t n_columns) {
     if (!is_indptr(indptr, n_rows, n_stored)) return kBadRowStarts;
     const auto most = I(std::min<int64_t>(n_columns, int64_t(std::numeric_limits<I>::max())));
-    if (n_stored && (n_columns < 1 || !range_kernel<I>()(indices, n_stored, I(0), most))) return kBadColumns;
+    const int64_t falls = n_columns > 0 ? descent_kernel<I>()(indices, n_stored, most) : n_stored ? -1 : 0;
+    if (falls < 0) return kBadColumns;
     // Columns may fall back only where a row starts: both sides are counted without a loop over short rows.
     int64_t at_starts = 0;
     for (int64_t i = 0; i < n_rows; ++i) {
         const int64_t k = int64_t(indptr[i]);
         at_starts += k > 0 && k < int64_t(indptr[i + 1]) && indices[k] <= indices[k - 1];
     }
-    return descent_kernel<I>()(indices, n_stored) == at_starts ? kCanonical : kValid;
+    return falls == at_starts ? kCanonical : kValid;
 }
 
 }  // namespace sgc

@@ -49,9 +49,9 @@ using RangeKernel = bool (*)(const I* values, int64_t n, I low, I high);
 template <class I>
 RangeKernel<I> range_kernel();
 
-// How many values do not exceed the one before them.
+// How many values do not exceed the one before them, -1 where one is not in [0, high).
 template <class I>
-using DescentKernel = int64_t (*)(const I* values, int64_t n);
+using DescentKernel = int64_t (*)(const I* values, int64_t n, I high);
 
 template <class I>
 DescentKernel<I> descent_kernel();

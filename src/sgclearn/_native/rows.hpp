@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -158,8 +159,11 @@ struct RowWalk {
                 for (int64_t h = begin; h < end; h += 64 / int64_t(sizeof(T))) __builtin_prefetch(x_values + h);
             }
             const auto [i, p] = nodes[n];
-            for (int64_t h = int64_t(x_indptr[i]); h < int64_t(x_indptr[i + 1]); ++h)
-                add(int64_t(x_indices[h]), p * double(x_values[h]));
+            for (int64_t h = int64_t(x_indptr[i]); h < int64_t(x_indptr[i + 1]); ++h) {
+                const auto column = int64_t(x_indices[h]);
+                if (uint64_t(column) >= uint64_t(n_columns)) throw std::invalid_argument(kOutside);
+                add(column, p * double(x_values[h]));
+            }
         }
     }
 
@@ -209,6 +213,7 @@ struct RowWalk {
         return found;
     }
 
+    static constexpr const char* kOutside = "the kernel was given a column index out of range";
     static constexpr int64_t kReport = 1024, kCrowded = 4;
     static constexpr int64_t kMostAhead = 128;  // entries of a row
     static constexpr size_t kAhead = 2;         // nodes

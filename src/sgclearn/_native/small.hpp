@@ -34,6 +34,7 @@ struct ThinProduct {
     const T* values;
     const double *V, *scale;  // V aligned like a line
     int64_t n_rows, n_columns;  // of the result
+    int64_t n_inputs;           // rows of V
     int64_t width;              // 4 or 8
     int64_t block;              // first column of the result that V stands for
 };
@@ -52,7 +53,8 @@ struct RowKernels {
     // Largest absolute value of all rows, NaN if one of them is not finite; norms (n,) of the rows if not null, their
     // squares for l2.
     double (*scan)(const I* indptr, const T* values, int64_t n_rows, bool squares, double* norms);
-    void (*thin)(const ThinProduct<T, I>&, double* out, int64_t first, int64_t last);
+    // Whether every column index was in range; one that is not is read as the first.
+    bool (*thin)(const ThinProduct<T, I>&, double* out, int64_t first, int64_t last);
     // Z Z^T (m, m) of sparse rows with ascending columns.
     void (*gram)(const I* indptr, const I* indices, const T* values, int64_t n_rows, int64_t n_columns, double* out);
 };

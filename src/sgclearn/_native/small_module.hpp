@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -60,7 +61,8 @@ WalkedRows<T, I> walked_rows(const Array1<I>& indptr, const Array1<I>& indices, 
         sgc::require(has(weights, n_stored) && int64_t(x_values.shape(0)) == x_stored,
                      "another number of values than of columns");
         sgc::require_rows(team, indptr.data(), walk.n_nodes, indices.data(), n_stored, walk.n_nodes);
-        sgc::require_rows(team, x_indptr.data(), walk.n_nodes, x_indices.data(), x_stored, n_columns);
+        sgc::require(sgc::is_indptr(x_indptr.data(), walk.n_nodes, x_stored),
+                     "row starts that do not rise from 0 to the number of entries");
         sgc::require_range(team, nodes.data(), int64_t(nodes.shape(0)), 0, walk.n_nodes, "a node out of range");
         found.rows = walk.rows(team, nodes.data(), int64_t(nodes.shape(0)), reporter(team, progress));
     });
@@ -76,7 +78,9 @@ void thin_product(const Array1<I>& indptr, const Array1<I>& indices, const Array
         sgc::require(int64_t(values.shape(0)) == n_stored && int64_t(out.shape(0)) == n_rows &&
                          int64_t(out.shape(1)) == n_columns && (!scale || int64_t(scale->shape(0)) == n_rows),
                      "a result of another shape");
-        sgc::require_rows(team, indptr.data(), n_rows, indices.data(), n_stored, n_inputs);
+        sgc::require(sgc::is_indptr(indptr.data(), n_rows, n_stored) && (n_inputs > 0 || n_stored == 0),
+                     "row starts that do not rise from 0 to the number of entries");
+        std::atomic<bool> in_range{true};  // columns are looked at as they are read
         sgc::Block<double> block_of_V(n_inputs, int(width));
         double* padded = block_of_V.data();
         for (int64_t block = 0; block < n_columns; block += width) {
@@ -85,12 +89,13 @@ void thin_product(const Array1<I>& indptr, const Array1<I>& indices, const Array
             for (int64_t j = 0; j < n_inputs; ++j)
                 std::copy_n(V.data() + j * n_columns + block, count, padded + j * width);
             const sgc::ThinProduct<T, I> product{indptr.data(), indices.data(), values.data(), padded,
-                                                 data_or_null(scale), int64_t(indptr.shape(0)) - 1, n_columns, width, block};
+                                                 data_or_null(scale), n_rows, n_columns, n_inputs, width, block};
             const auto kernel = sgc::row_kernels<T, I>().thin;
             team.share(product.n_rows, kManyRows, [&](int64_t first, int64_t last, int) {
-                kernel(product, out.data(), first, last);
+                if (!kernel(product, out.data(), first, last)) in_range.store(false, std::memory_order_relaxed);
             });
         }
+        sgc::require(in_range, "a column index out of range");
     });
 }
 

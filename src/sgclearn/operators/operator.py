@@ -127,10 +127,10 @@ def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str,
 
 def _degrees(graph: Graph, gamma: float) -> NDArray[np.float64]:
     """`d + gamma`, every one of them zero or a number that has an inverse."""
+    if graph.weights is None and (gamma == 0 or 1e-300 < gamma < 1e300):
+        return graph.degrees() + gamma  # counts
     with np.errstate(over="ignore"):
         degrees = graph.degrees() + gamma
-    if graph.weights is None and gamma == 0:
-        return degrees  # counts
     small, large = (degrees > 0) & (degrees < np.finfo(np.float64).tiny), ~np.isfinite(degrees)
     wrong = np.flatnonzero(small | large)
     if len(wrong):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Features are at most 1e150, so that this much growth leaves room for the sums on the way.
 _HARMLESS = 1e100
 _ORDINARY_GAMMA = 1e-6, 1e6
+_FEW = 2**17
 
 
 def growth(operator: Operator | None, coefficients: NDArray[np.float64]) -> float:
@@ -60,6 +61,8 @@ def check_finite_rows(Z: Any, n_hops: int) -> None:
 
 
 def is_finite(values: NDArray[Any]) -> bool:
-    """Whether all values are finite, by their sum: without a temporary array where they are."""
+    """Whether all values are finite; many of them by their sum, without a temporary array where they are."""
+    if values.size <= _FEW:  # for these, setting numpy's error state takes longer than looking at them
+        return bool(np.isfinite(values).all())
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
