@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
 
 Array = NDArray[np.float64]
+_HOPS = {least: Whole(low=least, high=MOST_HOPS) for least in (0, 1)}
+_SHARE = Number(high=1.0)
 
 
 @dataclass(frozen=True)
@@ -211,8 +213,8 @@ def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
 
 
 def _check_hops(hops: Any, least: int) -> None:
-    Whole(low=least, high=MOST_HOPS).check("n_hops of a filter", hops)
+    _HOPS[least].check("n_hops of a filter", hops)
 
 
 def _check_share(name: str, value: Any) -> None:
-    Number(high=1.0).check(name, value)
+    _SHARE.check(name, value)

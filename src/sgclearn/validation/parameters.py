@@ -43,9 +43,18 @@ def shown(value: Any, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
+# As tuples: every fit asks, and a union of types is made anew with every call.
+_INTEGERS, _NO_INTEGERS, _FLOATS, _TRUTHS = (
+    (int, np.integer),
+    (bool, np.timedelta64),
+    (float, np.floating),
+    (bool, np.bool_),
+)
+
+
 def is_whole(value: Any) -> bool:
     """Whether a value is an integer; numpy counts a timedelta as one, Python a truth value."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    return isinstance(value, _INTEGERS) and not isinstance(value, _NO_INTEGERS)
 
 
 def check_type(value: Any, kinds: type | tuple[type, ...], name: str, remedy: str) -> None:
@@ -128,7 +137,7 @@ class Number(Rule):
 
     def plain(self, value: Any) -> Any:
         """See `Rule`."""
-        if not is_whole(value) and not isinstance(value, float | np.floating):
+        if type(value) is not float and not isinstance(value, _FLOATS) and not is_whole(value):
             return None
         try:
             number = float(value)
@@ -150,7 +159,7 @@ class Flag(Rule):
 
     def plain(self, value: Any) -> Any:
         """See `Rule`."""
-        return bool(value) if isinstance(value, bool | np.bool_) else None
+        return bool(value) if isinstance(value, _TRUTHS) else None
 
     def expected(self, value: Any) -> str:
         """See `Rule`."""
