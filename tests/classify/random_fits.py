@@ -478,7 +478,8 @@ def _compare_classes(case: Case, clf: Any, logits: Array, problem: Problem, summ
     with np.errstate(all="ignore"):
         expected = problem.scaled(problem.everyone) @ best[0] + best[1]
         sizes = np.abs(problem.scaled(problem.everyone)) @ np.abs(best[0]) + np.abs(best[1])
-    level = np.maximum(_TIE * sizes.max(axis=1), _ROUNDING)
+    rounding = max(_ROUNDING, 10 * float(np.finfo(case.dtype).eps))
+    level = np.maximum(_TIE * sizes.max(axis=1), rounding)
     if case.is_multilabel:
         clear = np.abs(expected) > level[:, None]
         wrong = clear & ((logits > 0) != (expected > 0))
