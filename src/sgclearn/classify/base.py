@@ -110,7 +110,10 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             X = validated(self, X, reset=reset)
             features = NodeFeatures(X, row_norm=row_norm)
         if reset:
-            check_not_tiny(features.largest if features.row_scale is None else 1.0)
+            if (
+                self.scale is None and features.row_scale is None
+            ):  # either would bring them to a size of its own
+                check_not_tiny(features.largest)
             self.n_features_in_ = features.n_columns
             self.uses_identity_ = False
         if graph is not None:

@@ -181,21 +181,23 @@ def _norms(X: Any, row_norm: str) -> NDArray[np.float64]:
 
 def _inverted(X: Any, norms: NDArray[np.float64], row_norm: str) -> NDArray[Any]:
     """1 / norm, 1 for a zero row."""
-    if row_norm == "l2" and (tiny := np.flatnonzero(norms < _TINY_NORM)).size:
-        # Their squares vanish: they are added up relative to the largest entry of the row.
-        rows = X[tiny].astype(np.float64)
-        largest = np.asarray(
-            abs(rows).max(axis=1).toarray() if sparse.issparse(rows) else abs(rows).max(axis=1)
-        )
-        relative = scale_rows(
-            rows, np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 1e-300)
-        )
-        norms[tiny] = largest * _norms(relative, "l2")
-    norms[norms == 0] = 1.0
-    inverse = np.divide(1.0, norms, out=norms).astype(X.dtype, copy=False)
-    if not inverse.max(initial=0.0) < np.inf:
+    with np.errstate(over="ignore", invalid="ignore"):  # what leaves the range is refused below
+        if row_norm == "l2" and (tiny := np.flatnonzero(norms < _TINY_NORM)).size:
+            norms[tiny] = _tiny_norms(X[tiny].astype(np.float64))
+        norms[norms == 0] = 1.0
+        inverse = np.divide(1.0, norms, out=norms).astype(X.dtype, copy=False)
+    limits = np.finfo(X.dtype)
+    if not limits.tiny <= inverse.min(initial=1.0) <= inverse.max(initial=1.0) < np.inf:
         raise InputError(
-            f"X must have rows whose norms can be inverted: got one below {1 / np.finfo(X.dtype).max:.1g}; scale the "
-            "features, or leave out row_norm."
+            f"X must have rows whose norms can be inverted as {X.dtype}: got one outside of {1 / limits.max:.1g} to "
+            f"{1 / limits.tiny:.1g}; scale the features, or leave out row_norm."
         )
     return inverse
+
+
+def _tiny_norms(rows: Any) -> NDArray[np.float64]:
+    """Euclidean norms of rows whose squares vanish, added up relative to the largest entry of each."""
+    largest = abs(rows).max(axis=1)
+    largest = np.asarray(largest.toarray() if sparse.issparse(largest) else largest).ravel()
+    relative = scale_rows(rows, np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0))
+    return largest * _norms(relative, "l2")
