@@ -24,6 +24,7 @@ from sgclearn.validation.reading import (
     as_path,
     reading,
     regular_file,
+    text_budget,
     unpacked_budget,
 )
 
@@ -74,6 +75,9 @@ def test_reading_turns_every_fault_into_an_input_error() -> None:
 def test_budget_grows_with_the_file_and_ends_at_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unpacked_budget(10) == FREE_BYTES
     assert unpacked_budget(100_000) == MOST_RATIO * 100_000
+    assert text_budget(10) == FREE_BYTES
+    assert text_budget(100_000) == 64 * 2**20
+    assert text_budget(1_000_000) == 200 * 1_000_000
     monkeypatch.setenv("SGCLEARN_MEMORY_LIMIT", "1MB")
     assert unpacked_budget(100_000) == 1_000_000
 
@@ -92,7 +96,7 @@ def test_packed_file_of_a_few_bytes_may_not_fill_the_memory(tmp_path: Path, suff
     path = tmp_path / f"edges.csv{suffix}"
     path.write_bytes(PACKERS[suffix].compress(b"0,1\n" * (FREE_BYTES // 2)))
     assert path.stat().st_size < 4_000
-    with pytest.raises(DataFileError, match=r"must unpack to at most 4\.2 MB, 1,100 times its size"):
+    with pytest.raises(DataFileError, match=r"must unpack to at most 4\.2 MB, by its size"):
         read_edges(path)
 
 

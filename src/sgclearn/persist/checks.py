@@ -16,17 +16,11 @@ def check_loaded(model: Any, least_classes: int) -> None:
     from sgclearn.operators.operator import check_operator_choice
     from sgclearn.propagation.source import check_row_norm
 
-    for name in ("uses_graph_", "uses_identity_", "converged_"):
+    for name in ("uses_graph_", "uses_identity_"):
         _require(isinstance(getattr(model, name), bool), name, model)
     _require(_is_whole(model.n_hops_, 0, MOST_HOPS), "n_hops_", model)
     _require(_is_whole(model.n_features_in_, 0), "n_features_in_", model)
-    _require(_is_whole(model.n_iter_, 0), "n_iter_", model)
-    _require(_is_number(model.weight_decay_), "weight_decay_", model)
-    for name in ("loss_", "gradient_ratio_"):
-        value = getattr(model, name)
-        _require(isinstance(value, int | float) and not isinstance(value, bool), name, model)
-    for name in ("loss_", "gradient_ratio_"):
-        _require(not model.converged_ or math.isfinite(getattr(model, name)), name, model)
+    check_ending(model)
     check_row_norm(model.row_norm_)
     if model.uses_graph_:
         _require(
@@ -37,6 +31,17 @@ def check_loaded(model: Any, least_classes: int) -> None:
         _require(model.gamma_ is None, "gamma_", model)
     _check_filter(model)
     _check_arrays(model, least_classes)
+
+
+def check_ending(model: Any) -> None:
+    """Raise a ValueError where what a file says of the end of the fit cannot be."""
+    _require(isinstance(model.converged_, bool), "converged_", model)
+    _require(_is_whole(model.n_iter_, 0), "n_iter_", model)
+    _require(_is_number(model.weight_decay_), "weight_decay_", model)
+    for name in ("loss_", "gradient_ratio_"):
+        value = getattr(model, name)
+        _require(isinstance(value, int | float) and not isinstance(value, bool), name, model)
+        _require(not model.converged_ or math.isfinite(value), name, model)
 
 
 def _check_filter(model: Any) -> None:

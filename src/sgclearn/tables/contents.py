@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sgclearn.errors import DataFileError
-from sgclearn.validation.reading import MOST_LINE, over_budget, reading, regular_file, unpacked_budget
+from sgclearn.validation.reading import MOST_LINE, over_budget, reading, regular_file, text_budget
 
 Content: TypeAlias = bytes | mmap.mmap
 
@@ -40,7 +40,7 @@ def _unpacked(path: Path, suffix: str) -> bytes:
     By the decoders themselves, since the file objects around them can wait forever for the end of a damaged stream.
     """
     packed = path.read_bytes()
-    budget = unpacked_budget(len(packed))
+    budget = text_budget(len(packed))
     chunks, size = [], 0
     with reading(path, f"a whole {suffix} file", "fetch it again"):
         while packed:  # one stream after the other

@@ -19,6 +19,7 @@ from sgclearn.validation.parameters import shown
 FREE_BYTES = 4 * 2**20  # what any file may unpack to, however small it is
 MOST_RATIO = 1_100  # unpacked to packed bytes; deflate, which zip, gzip and Parquet use, reaches 1,032
 MOST_TABLE_COLUMNS = 200_000  # of a delimited file: beyond, a sparse format serves
+TEXT_RATIO, MUCH_TEXT = 200, 64 * 2**20  # the same for text, which seldom reaches 20
 MOST_LINE = 16 * 2**20  # bytes of one line of a table
 MOST_TOKEN = 16 * 2**20  # bytes of one XML token, such as an attribute
 FEW_COLUMNS, COLUMNS_PER_ENTRY = 100_000, 50  # a sparse matrix has few columns, or entries to fill them
@@ -75,6 +76,11 @@ def unpacked_budget(packed_bytes: int) -> int:
     return min(max(FREE_BYTES, MOST_RATIO * packed_bytes), memory_limit_bytes())
 
 
+def text_budget(packed_bytes: int) -> int:
+    """Bytes of text that a file may unpack to: fewer than of numbers, because text takes longer to parse."""
+    return min(unpacked_budget(packed_bytes), max(MUCH_TEXT, TEXT_RATIO * packed_bytes))
+
+
 def check_budget(path: Path, needed: float, what: str = "its content") -> None:
     """Refuse a file that says it holds more than a file of its size can be trusted with."""
     budget = unpacked_budget(path.stat().st_size)
@@ -85,7 +91,7 @@ def check_budget(path: Path, needed: float, what: str = "its content") -> None:
 def over_budget(path: Path, needed: float, budget: float, what: str) -> DataFileError:
     """Give the error for a file that unpacks to more than its budget."""
     return DataFileError(
-        f"{path} must unpack to at most {format_bytes(budget)}, {MOST_RATIO:,} times its size or what memory there is: "
+        f"{path} must unpack to at most {format_bytes(budget)}, by its size and what memory there is: "
         f"got {format_bytes(needed)} or more for {what}; unpack or write it again in a plain form."
     )
 

@@ -29,6 +29,7 @@ import numpy as np
 
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.graph import Graph
+from sgclearn.persist.checks import check_ending
 from sgclearn.persist.container import Tensors, read_container, write_container
 from sgclearn.persist.models import (
     plain_value,
@@ -150,8 +151,7 @@ def _check(model: TextSGCClassifier) -> None:
     classes = model.classes_.tolist()
     if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < 2:
         raise ValueError(f"{len(classes)} classes, not two or more different ones")
-    if not isinstance(model.converged_, bool):
-        raise ValueError(f"converged_ is {model.converged_!r}")
+    check_ending(model)
     for name in ("n_documents_", "n_hops_"):
         value = getattr(model, name)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
