@@ -88,6 +88,10 @@ def as_input_error(path: str | os.PathLike[str]) -> Iterator[None]:
         raise InputError(
             f"{path} must be writable: got {error.strerror or error}; choose another place."
         ) from error
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{str(path)!r} must be a name that the file system can hold: got {error.reason}; choose another name."
+        ) from error
 
 
 def put_in_place(finished: Path, path: Path) -> None:

@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import ModelFileError
+from sgclearn.errors import InputError, ModelFileError
 from sgclearn.files import replacing
-from sgclearn.validation.reading import as_path, reading, regular_file
+from sgclearn.validation.reading import as_path, reading, reason_of, regular_file
 from sgclearn.version import __version__
 
 FORMAT = "sgclearn-model"
@@ -50,7 +50,13 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], tensor
 
     whole = {"format": FORMAT, "version": VERSION, "library_version": __version__, **header}
     plain = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    signed = {**whole, CHECKSUM: _checksum(whole, plain)}
+    try:
+        signed = {**whole, CHECKSUM: _checksum(whole, plain)}
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"a model must be described in JSON to be saved: got something else ({reason_of(error)}); give the "
+            "feature_encoding as Encoding.to_dict() gives it."
+        ) from None
     with replacing(path) as temporary:
         # Not save_file, which leaves a file that nobody else may read.
         temporary.write_bytes(save(plain, metadata={FORMAT: _text(signed)}))

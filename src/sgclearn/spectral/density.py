@@ -185,9 +185,11 @@ def check_features(X: Any, n_nodes: int) -> Any:
 
 def check_energy(X: Any) -> Any:
     """Refuse features that are zero everywhere."""
-    if not (X.data if sparse.issparse(X) else X).any():
+    values = X.data if sparse.issparse(X) else X
+    if not float(np.vdot(values, values)) > 0:
         raise InputError(
-            "X must have an entry other than 0: got only zeros; leave X out to see the graph alone."
+            "X must have an entry other than 0: got only zeros, or numbers that vanish when they are squared; leave X "
+            "out to see the graph alone, or scale it."
         )
     return X
 
