@@ -29,6 +29,7 @@ _TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}  # of a file system without them
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}  # of one that cannot sync a folder
 _ATTEMPTS = 100  # at a file that others remove, or a file system that never tells the same twice
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # a lock file is a file, never a link to one
 _FAR = 1 << 30  # where Windows locks a byte: its locks forbid reading as well
 
 
@@ -227,7 +228,7 @@ def holding(lock: Path, *, wait: bool = True) -> Iterator[None]:
                 for made in make_folders(lock.parent):
                     stack.callback(remove_empty, made)
                 stack.callback(remove_empty, lock.parent)
-                stack.enter_context(locked(lock, os.O_RDWR | os.O_CREAT, wait=wait))
+                stack.enter_context(locked(lock, os.O_RDWR | os.O_CREAT | _NO_LINK, wait=wait))
                 break
             except FileNotFoundError:  # the last holder has just removed the folder
                 if attempt == _ATTEMPTS - 1:

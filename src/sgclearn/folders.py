@@ -54,7 +54,7 @@ def recover(folder: Path, own: Collection[str]) -> None:
     """Put in order what a killed process left, unless another is at work or nothing can be written there."""
     work = work_folder(_resolved(folder))
     # An empty work folder may be that of a process which is about to write, and must not be kept from it.
-    if (work / NEW).is_dir() or (work / OLD).is_dir():
+    if _is_folder(work) and (_is_folder(work / NEW) or _is_folder(work / OLD)):
         with suppress(OSError, FolderTakenError):
             Claim(folder, own, patience=0).release()
 
@@ -146,13 +146,13 @@ class Claim:
     def _recover(self) -> None:
         """Bring back the old folder where there is none, then empty the work folder: all of it can be repeated."""
         old, new = self._work / OLD, self._work / NEW
-        if old.is_dir() and not os.path.lexists(self._target):
+        if _is_folder(old) and not os.path.lexists(self._target):
             os.rename(old, self._target)
             sync_folder(self._target.parent)
-        elif old.is_dir() and new.is_dir():  # what has its name now is neither of them
+        elif _is_folder(old) and _is_folder(new):  # what has its name now is neither of them
             raise FileExistsError(errno.EEXIST, f"what was in it before is in {old}", str(self._target))
         for left in (old, new):
-            if left.is_dir():
+            if _is_folder(left):
                 _settle(left, self._target, self._own)
 
     def _put_in_place(self, new: Path, replace: bool) -> None:
@@ -168,6 +168,11 @@ class Claim:
             os.rename(new, self._target)
         sync_folder(self._target.parent)
         self._recover()
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a path is a folder itself: a link, which somebody else may have put there, leads anywhere."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def _resolved(folder: Path) -> Path:

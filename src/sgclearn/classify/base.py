@@ -124,7 +124,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         """The features where X is what `validate_data` would make of it, told in microseconds instead of half a
         millisecond; None where it must be asked.
         """
-        is_csr = isinstance(X, sparse.csr_array)
+        is_csr = isinstance(X, sparse.csr_array) and isinstance(X.data, np.ndarray)
         if (not is_csr and type(X) is not np.ndarray) or X.ndim != 2 or 0 in X.shape:
             return None
         if X.dtype not in (np.float64, np.float32) or hasattr(self, "feature_names_in_"):

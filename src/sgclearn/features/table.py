@@ -26,9 +26,6 @@ from sgclearn.validation.sparse import check_sparse
 if TYPE_CHECKING:
     from sgclearn.graph import Graph, NodeIds
 
-# An index this large in a sparse file is a slip or an attack: weights and names of its columns would fill the memory.
-MOST_COLUMNS = 10_000_000
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Features:
@@ -249,11 +246,6 @@ def _as_matrix(X: Any) -> Matrix:
         raise InputError(
             f"features must be a matrix with one row a node and at least one column: got shape "
             f"{matrix.shape}; reshape them."
-        )
-    if matrix.shape[1] > MOST_COLUMNS:
-        raise InputError(
-            f"features must have at most {MOST_COLUMNS:,} columns: got {matrix.shape[1]:,}; check the largest column "
-            "index, or hash the columns."
         )
     if matrix.dtype.kind not in "fiub":
         raise InputTypeError(

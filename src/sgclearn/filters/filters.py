@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
 from sgclearn.validation.arrays import real_array
-from sgclearn.validation.matrices import as_matrix, check_values
+from sgclearn.validation.matrices import as_dense, as_matrix, check_values
 from sgclearn.validation.parameters import MOST_HOPS, Number, Whole, check_type, shown
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 _HOPS = {least: Whole(low=least, high=MOST_HOPS) for least in (0, 1)}
 _SHARE = Number(high=1.0)
+_LEAST_HEAT = 1e-30
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,17 @@ class PolynomialFilter:
                 f"X must have one row a node: got shape {X.shape} for {operator.n_nodes:,} nodes."
             )
         check_values(X)
-        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        X = as_dense(X)
         S = operator.matrix()
-        H = self.coefficients[-1] * X
-        for coefficient in self.coefficients[-2::-1]:
-            H = S @ H + coefficient * X
+        with np.errstate(over="ignore", invalid="ignore"):
+            H = self.coefficients[-1] * X
+            for coefficient in self.coefficients[-2::-1]:
+                H = S @ H + coefficient * X
+        if not np.isfinite(H).all():
+            raise InputError(
+                "the filtered features must be finite: got numbers beyond 1.8e+308; scale the features, or the "
+                "coefficients of the filter."
+            )
         return np.asarray(H)
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,6 +159,11 @@ class HeatFilter(PolynomialFilter):
         _check_hops(self.hops, least=0)
         Number().check("t", self.t)
         kept = float(self.coefficients.sum())
+        if not kept > _LEAST_HEAT:
+            raise InputError(
+                f"t must be small enough for {self.hops} hops to hold some of the heat kernel: got {self.t:g}, of "
+                f"which they hold {kept:.1g}; take about {2 * self.t:.3g} hops, or a smaller t."
+            )
         if kept < 0.5:
             warnings.warn(
                 f"{self.hops} hops hold {kept:.1%} of the heat kernel at t={self.t:g}: about {2 * self.t:.0f} hops, "

@@ -17,7 +17,7 @@ from sgclearn.graph.ids import Ids, NodeIds, as_ids
 from sgclearn.tables.messages import counted
 from sgclearn.validation.arrays import plain_array, real_array
 from sgclearn.validation.parameters import check_type, shown
-from sgclearn.validation.sparse import check_sparse
+from sgclearn.validation.sparse import check_rows_fit, check_sparse
 
 if TYPE_CHECKING:
     from sgclearn.graph.graph import Graph
@@ -137,6 +137,7 @@ class Converters:
                 f"A must be a square matrix, one row and one column a node: got shape {A.shape}; "
                 "a table of pairs goes to Graph.from_edges."
             )
+        check_rows_fit(A.shape[0], "A")
         matrix = sp.coo_array(A)
         names = NodeIds(A.shape[0] if ids is None else ids)
         if len(names) != A.shape[0]:

@@ -197,6 +197,8 @@ def _inverted(X: Any, norms: NDArray[np.float64], row_norm: str) -> NDArray[Any]
 
 def _tiny_norms(rows: Any) -> NDArray[np.float64]:
     """Euclidean norms of rows whose squares vanish, added up relative to the largest entry of each."""
+    if rows.shape[1] == 0:
+        return np.zeros(rows.shape[0])
     largest = abs(rows).max(axis=1)
     largest = np.asarray(largest.toarray() if sparse.issparse(largest) else largest).ravel()
     relative = scale_rows(rows, np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0))

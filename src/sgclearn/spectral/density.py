@@ -13,7 +13,7 @@ from sgclearn.errors import InputError
 from sgclearn.operators import Operator
 from sgclearn.spectral.laplacian import symmetric_matrix
 from sgclearn.validation.arrays import plain_array
-from sgclearn.validation.matrices import as_matrix, check_values
+from sgclearn.validation.matrices import as_dense, as_matrix, check_values
 from sgclearn.validation.parameters import MOST_ITERATIONS, Whole, check_parameter
 
 Array = NDArray[np.float64]
@@ -165,7 +165,7 @@ def feature_density(
         X = X @ np.random.default_rng(check_parameter("seed", seed)).choice(
             [-1.0, 1.0], size=(X.shape[1], n_vectors)
         )
-    vectors = scale[:, None] * (X.toarray() if sparse.issparse(X) else X)
+    vectors = scale[:, None] * as_dense(X)
     return _density(operator, matrix, vectors, n_moments, bins, is_random)
 
 

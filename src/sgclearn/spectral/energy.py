@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sgclearn.filters import PolynomialFilter
 from sgclearn.operators import Operator
 from sgclearn.spectral.density import feature_density, spectral_density
 from sgclearn.spectral.fourier import fourier_transform, mean_frequency
 from sgclearn.spectral.spectrum import Spectrum
+from sgclearn.validation.matrices import as_dense
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ def filter_samples(X: Any, operator: Operator, seed: int = 2019) -> tuple[Array,
     """
     generator = np.random.default_rng(seed)
     if X is not None and X.shape[1] * (len(operator.graph.indices) + operator.n_nodes) <= _AFFORDABLE:
-        return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64), False
+        return as_dense(X), False
     width = operator.n_nodes if X is None else X.shape[1]
     if X is None and width <= _N_PROJECTIONS:
         return np.eye(width), False

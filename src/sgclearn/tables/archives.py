@@ -140,6 +140,9 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         # numpy would take a member without the suffix for the array of that name, whatever its size.
         if not info.filename.endswith(".npy"):
             raise ValueError(f"it holds {info.filename!r}, which is no array")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            # numpy writes no others, and of these zipfile unpacks as much at once as it likes
+            raise ValueError(f"it holds {info.filename!r} packed in another way than numpy packs")
         members[info.filename.removesuffix(".npy")] = info
     return members
 

@@ -23,7 +23,14 @@ from sgclearn.tables.layout import (
     spell,
 )
 from sgclearn.tables.parsing import parse_delimited
-from sgclearn.validation.reading import check_budget, over_budget, reading, reason_of, unpacked_budget
+from sgclearn.validation.reading import (
+    check_budget,
+    check_ratio,
+    over_budget,
+    reading,
+    reason_of,
+    unpacked_budget,
+)
 
 if TYPE_CHECKING:
     import os
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
 _PARQUET_MAGIC = b"PAR1"
 _PARQUET = "a whole Parquet file"
 _BATCH_ROWS = 1 << 16
+_CELL_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -252,9 +260,10 @@ def _read_parquet(path: Path, wanted: tuple[str, ...], texts: set[str]) -> pa.Ta
 
     with reading(path, _PARQUET), pq.ParquetFile(path) as file:
         budget, size = unpacked_budget(path.stat().st_size), 0
-        check_budget(
-            path, float(file.metadata.num_rows) * len(wanted), "its cells"
-        )  # a byte each at the least
+        # As columns of numbers or texts a cell takes so much, however few bits it has in the file.
+        cells = float(file.metadata.num_rows) * max(len(wanted), 1)
+        check_budget(path, 8 * cells, "its cells")
+        check_ratio(path, _CELL_BYTES * cells, "its cells")
         batches = []
         # Batch by batch: a page can repeat one value for as many rows as it likes.
         for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(wanted)):

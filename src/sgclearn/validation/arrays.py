@@ -50,11 +50,15 @@ def plain_array(values: Any, name: str) -> NDArray[Any]:
 
 def refuse_masks(values: Any, name: str) -> None:
     """Refuse a masked array with something masked: its mask would be ignored."""
+    if isinstance(values, list | tuple):  # of rows, each of which may have a mask
+        values = next(
+            (row for row in values if isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row)), values
+        )
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         count = int(np.count_nonzero(np.ma.getmaskarray(values)))
         raise InputError(
-            f"{name} must have no masked entries: got {count:,} of {values.size:,} masked; fill them with "
-            f"{name}.filled(...), or leave their rows out."
+            f"{name} must have no masked entries: got {count:,} of {values.size:,} masked; fill them with the "
+            "array's filled(...), or leave their rows out."
         )
 
 

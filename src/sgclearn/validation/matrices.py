@@ -8,14 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
 from sgclearn.validation.arrays import plain_array, refuse_masks
+from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 from sgclearn.validation.sparse import as_csr
 
 # Products of values beyond this leave the range of float64, and with them every loss and gradient.
 LARGEST = np.float64(1e150)  # not a Python float, which float32 arrays would narrow to infinity
+# An index this large is a slip or an attack: weights and names of its columns would fill the memory.
+MOST_COLUMNS = 10_000_000
 # Features that are all smaller vanish when they are squared.
 SMALLEST = 1e-152
+_SMALL_BYTES = 1e8
 
 
 def as_matrix(X: Any, name: str = "X") -> Any:
@@ -29,6 +33,11 @@ def as_matrix(X: Any, name: str = "X") -> Any:
         matrix = X if type(X) is np.ndarray else plain_array(X, name)
     if matrix.ndim != 2:
         raise InputError(f"{name} must have two dimensions (nodes, features): got shape {matrix.shape}.")
+    if matrix.shape[1] > MOST_COLUMNS:
+        raise InputError(
+            f"{name} must have at most {MOST_COLUMNS:,} columns: got {matrix.shape[1]:,}; check the largest column "
+            "index, or hash the columns."
+        )
     if matrix.dtype.kind not in "fiub":
         raise InputTypeError(
             f"{name} must hold numbers: got dtype {matrix.dtype}; read_features turns columns of text into numbers."
@@ -37,6 +46,17 @@ def as_matrix(X: Any, name: str = "X") -> Any:
         return matrix
     with np.errstate(over="ignore"):  # a longdouble that is too large becomes infinity, which is then refused
         return matrix.astype(np.float64)
+
+
+def as_dense(X: Any, name: str = "X") -> NDArray[np.float64]:
+    """Give a checked matrix as a dense one in float64, where memory has room for it."""
+    needed = 24.0 * X.shape[0] * X.shape[1]  # with the copies that a computation makes of it
+    if sparse.issparse(X) and needed > _SMALL_BYTES and needed > memory_limit_bytes():
+        raise MemoryLimitError(
+            f"{name} of shape {X.shape} needs {format_bytes(needed)} as a dense matrix and "
+            f"{format_bytes(memory_limit_bytes())} may be used: use fewer columns, or propagate, which keeps it sparse."
+        )
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
 def refuse_unusable(X: Any, name: str = "X") -> Any:

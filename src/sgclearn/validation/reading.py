@@ -88,6 +88,13 @@ def check_budget(path: Path, needed: float, what: str = "its content") -> None:
         raise over_budget(path, needed, budget, what)
 
 
+def check_ratio(path: Path, needed: float, what: str) -> None:
+    """The same by the size of the file alone, for what may be an estimate too high by some factor."""
+    budget = max(FREE_BYTES, MOST_RATIO * path.stat().st_size)
+    if needed > budget:
+        raise over_budget(path, needed, budget, what)
+
+
 def over_budget(path: Path, needed: float, budget: float, what: str) -> DataFileError:
     """Give the error for a file that unpacks to more than its budget."""
     return DataFileError(

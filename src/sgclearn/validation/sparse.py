@@ -15,10 +15,13 @@ from scipy import sparse
 
 from sgclearn._native import load_kernel
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
+from sgclearn.validation.arrays import refuse_masks
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
+from sgclearn.validation.parameters import is_whole
 
 _REMEDY = "build the matrix again from its entries, as scipy.sparse.coo_array((data, (row, column)), shape)"
 _BAD_STARTS, _BAD_COLUMNS, _VALID, _CANONICAL = -1, -2, 0, 1  # what the kernel answers
+_FEW_ROWS = 10_000  # nobody asks how much memory there is
 _POINTER_BYTES = 24  # a row start, and the two copies that a conversion makes on the way
 
 
@@ -49,8 +52,28 @@ def check_sparse(matrix: Any, name: str) -> Any:
     `has_canonical_format` of a CSR matrix tells the truth afterwards.
     """
     if matrix.ndim != 2:
-        raise InputError(f"{name} must have two dimensions: got a sparse array of shape {matrix.shape}.")
-    matrix = _with_plain_values(matrix, name)
+        raise InputError(
+            f"{name} must have two dimensions: got a sparse array of shape {matrix.shape}; reshape it."
+        )
+    if not all(is_whole(size) and 0 <= size < 2**63 for size in matrix.shape):
+        raise _unfit(name, f"the shape {matrix.shape}")
+    try:
+        return _checked(_with_plain_values(matrix, name), name)
+    except AttributeError as error:  # parts that somebody has taken away
+        raise _unfit(name, f"one without its parts ({error})") from None
+
+
+def check_rows_fit(n_rows: int, name: str) -> None:
+    """Refuse a matrix whose row starts alone would not fit into memory."""
+    needed = _POINTER_BYTES * float(n_rows)
+    if n_rows > _FEW_ROWS and needed > memory_limit_bytes():
+        raise MemoryLimitError(
+            f"{name} of {n_rows:,} rows needs {format_bytes(needed)} for its row starts alone and "
+            f"{format_bytes(memory_limit_bytes())} may be used: leave out rows without entries."
+        )
+
+
+def _checked(matrix: Any, name: str) -> Any:
     if matrix.format in ("csr", "csc", "bsr"):
         return _compressed(matrix, name)
     if matrix.format == "coo":
@@ -65,12 +88,8 @@ def check_sparse(matrix: Any, name: str) -> Any:
 def as_csr(matrix: Any, name: str) -> Any:
     """Give any sparse matrix as a `csr_array` that can be trusted; its duplicates are added up, its columns ascend."""
     checked = check_sparse(matrix, name)
-    needed = _POINTER_BYTES * float(checked.shape[0])
-    if checked.format != "csr" and needed > memory_limit_bytes():
-        raise MemoryLimitError(
-            f"{name} of {checked.shape[0]:,} rows needs {format_bytes(needed)} for its row starts alone and "
-            f"{format_bytes(memory_limit_bytes())} may be used: leave out rows without entries."
-        )
+    if checked.format != "csr":
+        check_rows_fit(checked.shape[0], name)
     # A new object would have to find out anew that it is canonical.
     rows = checked if isinstance(checked, sparse.csr_array) else sparse.csr_array(checked)
     if not rows.has_canonical_format:
@@ -82,7 +101,9 @@ def as_csr(matrix: Any, name: str) -> Any:
 def _with_plain_values(matrix: Any, name: str) -> Any:
     """Values of a type that scipy's compiled routines know: not half, not extended precision, not foreign bytes."""
     held = getattr(matrix, "dtype", None)
-    if not isinstance(held, np.dtype) or held.kind not in "biuf":
+    if not isinstance(held, np.dtype):
+        raise _unfit(name, f"entries in {type(matrix.data).__name__}")
+    if held.kind not in "biuf":
         raise InputTypeError(
             f"{name} must hold real numbers: got a sparse matrix of {held}; convert it to float64."
         )
@@ -156,6 +177,8 @@ def _structure(indptr: NDArray[Any], indices: NDArray[Any], n_columns: int) -> i
 def _check_coordinates(matrix: Any, name: str) -> None:
     coords = matrix.coords if hasattr(matrix, "coords") else (matrix.row, matrix.col)
     _check_values(matrix.data, name)
+    if not isinstance(coords, tuple) or len(coords) != 2 or matrix.data.ndim != 1:
+        raise _unfit(name, "coordinates that are not a row and a column for every entry")
     for axis, size, index in zip(("row", "column"), matrix.shape, coords, strict=True):
         index = _index_array(index, name)
         if len(index) != len(matrix.data):
@@ -174,6 +197,10 @@ def _check_diagonals(matrix: Any, name: str) -> None:
     _check_values(data, name)
     if len(np.unique(offsets)) < len(offsets):
         raise _unfit(name, "an offset twice")
+    if len(offsets) and (offsets.min() <= -matrix.shape[0] or offsets.max() >= max(matrix.shape[1], 1)):
+        raise _unfit(
+            name, f"offsets from {offsets.min()} to {offsets.max()} in a matrix of shape {matrix.shape}"
+        )
 
 
 def _from_objects(matrix: Any, name: str) -> Any:
@@ -205,10 +232,14 @@ def _index_array(values: Any, name: str) -> NDArray[Any]:
             else type(values).__name__
         )
         raise _unfit(name, f"indices in {kind}")
+    refuse_masks(values, f"the indices of {name}")
     return values
 
 
 def _check_values(data: Any, name: str) -> None:
+    if not isinstance(data, np.ndarray):
+        raise _unfit(name, f"entries in {type(data).__name__}")
+    refuse_masks(data, f"the entries of {name}")
     if data.dtype.kind not in "biuf":
         raise InputTypeError(
             f"{name} must hold real numbers: got a sparse matrix of {data.dtype}; convert it to float64."
