@@ -66,7 +66,8 @@ def test_propagation_over_weights_of_any_size_is_that_of_the_reference_or_an_err
         assert np.isfinite(Z).all()
         # The reference itself underflows on the way where weights are this far apart.
         clear = np.isfinite(sizes) & (sizes > 1e-280)
-        assert (np.abs(Z - expected)[clear] <= 1e-10 * sizes[clear]).all()
+        # Products on the way may be subnormal, with fewer digits: an error that vanishes next to X is none.
+        assert (np.abs(Z - expected)[clear] <= 1e-10 * sizes[clear] + 1e-120 * size).all()
 
 
 def test_operator_of_ordinary_sums_at_the_ends_of_the_range_is_right():
