@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from sgclearn import Graph, Operator, SGCClassifier, propagate, read_features
+from sgclearn import Graph, Operator, SGCClassifier, propagate, read_edges, read_features
 from sgclearn.errors import DataFileError, InputError, MemoryLimitError, SgclearnError
 from sgclearn.filters import CustomFilter, HeatFilter
 from sgclearn.folders import recover
@@ -126,3 +126,9 @@ def test_more_columns_than_memory_are_refused_and_none_are_fine() -> None:
     tall = sparse.csr_array((200_000, 9_000_000))
     with pytest.raises(MemoryLimitError, match="as a dense matrix"):
         HeatFilter().apply(tall, Operator(Graph.from_edges([0], [1], n_nodes=200_000)))
+
+
+def test_long_cell_of_digits_takes_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(f"a,b\n{'1' * 2_000_000}x,{'7' * 2_000_000}\n")
+    assert read_edges(path).n_edges == 1

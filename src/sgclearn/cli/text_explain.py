@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from sgclearn.cli.options import FILES, RESULT, JsonFlag, with_options
 from sgclearn.cli.output import Screen, counted
 from sgclearn.cli.text_options import By, RunFolder, open_text_run, text_option
-from sgclearn.errors import InputError
+from sgclearn.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
     from sgclearn.tasks.text import Explanation
@@ -60,6 +60,11 @@ def command(
             known = read_predictions(opened.path(PREDICTIONS))
         stages.stage("explaining")
         ids = known.ids.tolist()
+        if len(ids) != model.n_documents_:
+            raise DataFileError(
+                f"{run} must have a prediction for each of the {counted(model.n_documents_, 'document')} of its model: "
+                f"got {len(ids):,}; run sgc text fit again."
+            )
         which: int | str = _position(ids, document, run) if document is not None else str(text)
         explanation = model.explain(which, _class(model.classes_.tolist(), label), by=by.value)
     _show(screen, explanation, ids, known.values.tolist(), top)

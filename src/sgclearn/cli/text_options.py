@@ -11,6 +11,7 @@ import typer
 
 from sgclearn.cli.options import READING, chosen
 from sgclearn.errors import InputError
+from sgclearn.validation.parameters import shown
 
 if TYPE_CHECKING:
     from sgclearn.cli.run_folder import Run
@@ -137,6 +138,12 @@ def read_texts(path: Path, reading: TextReading, **columns: str | None) -> Docum
     given: dict[str, Any] = {**asdict(reading), **columns}
     documents = read_documents(path, **given)
     ids = documents.ids.tolist()
+    nested = next((value for value in ids if isinstance(value, list | dict)), None)
+    if nested is not None:
+        raise InputError(
+            f"every document of {path} must have a text or a number as its id: got {shown(nested)}; mend it, or name "
+            "another column with --id-column."
+        )
     if len(set(ids)) < len(ids):
         seen: set[Any] = set()
         twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]

@@ -51,7 +51,10 @@ def extract_member(archive: Path, member: str, target: Path, *, size: int) -> No
         raise
     except OSError as error:
         target.unlink(missing_ok=True)
-        if error.errno != errno.EINVAL:  # a fault of the disk, not an offset that leads out of the archive
+        if error.errno not in (
+            None,
+            errno.EINVAL,
+        ):  # a fault of the disk, not of a decoder or an offset in the archive
             raise
         raise DataFileError(
             f"{archive.name} must be a whole zip archive, got a broken one ({reason_of(error)})."

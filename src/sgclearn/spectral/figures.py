@@ -19,7 +19,7 @@ from sgclearn.spectral.density import check_energy, check_features, feature_dens
 from sgclearn.spectral.fourier import fourier_transform
 from sgclearn.spectral.spectrum import DEFAULT_MAX_BYTES, exact_spectrum, extreme_eigenvalues
 from sgclearn.spectral.summary import EXACT_NODES, default_filters
-from sgclearn.validation.parameters import MOST_ITERATIONS, Whole, check_parameter
+from sgclearn.validation.parameters import MOST_ITERATIONS, Whole, check_parameter, check_type
 
 if TYPE_CHECKING:
     from sgclearn.filters import PolynomialFilter
@@ -182,6 +182,7 @@ def plot_spectrum(
 
 def _responses(axes: Any, filters: Mapping[str, PolynomialFilter], end: float) -> None:
     """Draw the response of filters over the frequencies up to `end`."""
+    check_type(filters, Mapping, "filters", "give a dictionary of name: filter")
     frequency = np.linspace(0.0, end, 300)
     styles = ("-", "--", "-.", ":")
     for position, (name, used) in enumerate(filters.items()):

@@ -17,8 +17,10 @@ _MARKS = ("\t", ";", "|", ",")
 WHITESPACE = " "
 _SPELLINGS = {"\\t": "\t", "tab": "\t", "space": WHITESPACE, "whitespace": WHITESPACE}
 _NAMES = {"\t": "tab", WHITESPACE: "whitespace"}
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+# Every digit can match in one place only: two would take quadratic time over a long cell.
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _SAMPLE_ROWS = 100
+_TELLING_COLUMNS = 10_000  # the first so many tell whether there is a header
 
 MISSING = frozenset(
     {"", "#N/A", "<NA>", "-NaN", "-nan", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
@@ -125,7 +127,7 @@ def _has_header(
     if any(cell.lower() in words for cell in first):
         return True
     number_on_top = False
-    for position, cell in enumerate(first):
+    for position, cell in enumerate(first[:_TELLING_COLUMNS]):
         below = [row[position].strip() for row in rows[1:] if position < len(row)]
         values = [value for value in below if value not in MISSING]
         numeric = bool(values) and all(map(_NUMBER.fullmatch, values))
