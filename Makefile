@@ -37,7 +37,7 @@ test: $(STAMPS)/test  ## tests and doctests, coverage of the package at 95 % or 
 # A fit that is wrong is printed with its number and its options; `--first <number> --count 1` draws it again.
 RANDOM_FITS ?= --count 100000
 random-fits: $(STAMPS)/test  ## 100,000 small random fits compared with the reference, an hour on one core
-	@$(BIN)/python tests/classify/random_fits.py --show $(RANDOM_FITS)
+	@$(BIN)/python tests/estimators/random_fits.py --show $(RANDOM_FITS)
 
 test-slow: $(STAMPS)/test  ## the tests that take longer than a minute each
 	@$(BIN)/python -m pytest -q -m slow || [ $$? -eq 5 ]  # 5: there are none
@@ -47,7 +47,7 @@ test-slow: $(STAMPS)/test  ## the tests that take longer than a minute each
 # as it would load the kernel that was built without them.
 SANITIZED = SGCLEARN_TEST_KERNEL=$$(ls $$PWD/build/sanitize-$(1)/_kernel*.so) OPENBLAS_NUM_THREADS=1 \
 	$(BIN)/python -m pytest -q -p sanitized_kernel -p no:cacheprovider tests/propagation/test_engines.py \
-	tests/propagation/test_native_*.py tests/classify/test_small.py -k "not (torch or scipy or instruction_set or missing)"
+	tests/propagation/test_native_*.py tests/estimators/test_small.py -k "not (torch or scipy or instruction_set or missing)"
 COMMA := ,
 # The kernel built with some sanitizers, in a folder named after the first of them.
 SANITIZED_KERNEL = build=build/sanitize-$(firstword $(subst $(COMMA), ,$(1))); \

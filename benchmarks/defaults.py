@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import track
 
 from sgclearn import SGCClassifierCV, list_datasets, load_dataset
-from sgclearn.classify.classifier import DEFAULT_WEIGHT_DECAY
+from sgclearn.estimators.classifier import DEFAULT_WEIGHT_DECAY
 from sgclearn.files import replacing
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS
 

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 SUPPORTED = ("python3.11", "python3.12", "python3.13")
-TESTS = ("tests/propagation/test_engines.py", "tests/classify/test_small.py", "tests/persist")
+TESTS = ("tests/propagation/test_engines.py", "tests/estimators/test_small.py", "tests/persist")
 SMOKE = """
 import sys
 from pathlib import Path
@@ -89,7 +89,7 @@ def try_wheel(python: Path, wheel: Path, folder: Path) -> str:
     run(python.parent / "sgc", "fit", "--out", "run", cwd=folder)
     run(*pip(python), "install", "-q", "pytest", "hypothesis")
     # The tests' own helpers, but not src: it is the wheel that has to pass.
-    options = ("-o", "pythonpath=tests tests/classify", "-p", "no:cacheprovider")
+    options = ("-o", "pythonpath=tests tests/estimators", "-p", "no:cacheprovider")
     return run(python, "-m", "pytest", "-q", *options, *TESTS).splitlines()[-1]
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from sgclearn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sgclearn.classify import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
     from sgclearn.datasets import GraphDataset, list_datasets, load_dataset
+    from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
     from sgclearn.evaluate import evaluate_predictions
     from sgclearn.features import Features, Labels, read_features, read_labels
     from sgclearn.graph import Graph, read_edges
@@ -34,9 +34,9 @@ _ROOM_OF = {
     "Operator": "operators",
     "propagate": "propagation",
     "SGCTransformer": "propagation",
-    "SGCClassifier": "classify",
-    "SGCClassifierCV": "classify",
-    "SGCMultilabelClassifier": "classify",
+    "SGCClassifier": "estimators",
+    "SGCClassifierCV": "estimators",
+    "SGCMultilabelClassifier": "estimators",
     "evaluate_predictions": "evaluate",
     "save_model": "persist",
     "load_model": "persist",

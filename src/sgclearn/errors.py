@@ -4,10 +4,34 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
+from typing import Any
 
 
 class SgclearnError(Exception):
-    """Base of every error that a user can mend; the command line prints it without a traceback."""
+    """Base of every error that a user can mend; the command line prints it without a traceback.
+
+    Parameters
+    ----------
+    expected : str
+        What must hold, such as "graph must have one node per row of X".
+    got : str
+        What came instead, with its value or shape.
+    remedy : str
+        What to do about it, as an imperative.
+    argument : str
+        Name of the parameter at fault; a front end may show it under a name of its own.
+    """
+
+    def __init__(self, expected: str, got: str = "", remedy: str = "", *, argument: str = "") -> None:
+        self.expected, self.got, self.remedy, self.argument = expected, got, remedy, argument
+        super().__init__(expected, got, remedy)
+
+    def __str__(self) -> str:
+        text = self.expected + (f": got {self.got}" if self.got else "")
+        return f"{text}; {self.remedy}." if self.remedy else text
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (type(self), self.expected, self.got, self.remedy, self.argument)
 
 
 class InputError(SgclearnError, ValueError):
@@ -16,6 +40,10 @@ class InputError(SgclearnError, ValueError):
 
 class InputTypeError(SgclearnError, TypeError):
     """A value of a type that cannot be used."""
+
+
+def _rebuild(kind: type[SgclearnError], expected: str, got: str, remedy: str, argument: str) -> SgclearnError:
+    return kind(expected, got, remedy, argument=argument)
 
 
 class DataFileError(InputError):

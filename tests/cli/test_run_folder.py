@@ -27,8 +27,8 @@ def no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: Any, **more: Any) -> None:
         raise ZeroDivisionError("fitted although the folder is no place to write to")
 
-    monkeypatch.setattr("sgclearn.classify.SGCClassifier.fit", refuse)
-    monkeypatch.setattr("sgclearn.classify.SGCClassifierCV.fit", refuse)
+    monkeypatch.setattr("sgclearn.estimators.SGCClassifier.fit", refuse)
+    monkeypatch.setattr("sgclearn.estimators.SGCClassifierCV.fit", refuse)
 
 
 @pytest.mark.usefixtures("no_fit")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from cli_runs import Files, Sgc, assert_mistake
 
-from sgclearn.classify.cv import DEFAULT_DECAYS
 from sgclearn.cli import output
 from sgclearn.cli.output import Screen, in_options
+from sgclearn.estimators.cv import DEFAULT_DECAYS
 
 DECAY = ("--weight-decay", "1e-3")
 HEADER = ("way", "multiply-adds", "estimated time", "memory", "")
@@ -121,7 +121,7 @@ def test_plan_is_shown_before_the_fit(
     def stop(*given: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sgclearn.classify.SGCClassifier.fit", stop)
+    monkeypatch.setattr("sgclearn.estimators.SGCClassifier.fit", stop)
     result = sgc("fit", *files.options, *DECAY)
     assert result.code == 130
     assert "stopped" in result.err

@@ -159,7 +159,7 @@ def test_sgc_steps_are_those_of_torch(data):
     """The authors' loop in torch, on the same start: the same weights."""
     torch = pytest.importorskip("torch")
     from sgclearn import propagate
-    from sgclearn.classify.solvers.adam import torch_linear_start
+    from sgclearn.estimators.solvers.adam import torch_linear_start
 
     wide = replace(data, X=data.X.astype(np.float64))
     model = StepsSGCModel(random_state=86, max_iter=5).fit(wide)

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from sgclearn import SGCClassifier
-from sgclearn.classify.threads import blas_threads_for
+from sgclearn.estimators.threads import blas_threads_for
 
 from zoo import random_features, random_graph
 

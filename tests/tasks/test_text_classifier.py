@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sgclearn import TextSGCClassifier
-from sgclearn.classify.loss import Objective, Sigmoid, Softmax
-from sgclearn.classify.solvers.lbfgs_steps import minimize_lbfgs_steps, xavier_normal_start
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
+from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
+from sgclearn.estimators.solvers.lbfgs_steps import minimize_lbfgs_steps, xavier_normal_start
 from sgclearn.operators import Operator
 from sgclearn.propagation.design import ExplicitDesign
 from sgclearn.propagation.engines import get_engine
@@ -141,7 +141,7 @@ def test_paper_recipe_is_the_lbfgs_of_torch() -> None:
 
 def test_paper_recipe_forgets_the_oldest_as_torch_does(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr("sgclearn.classify.solvers.lbfgs_steps._HISTORY", 4)
+    monkeypatch.setattr("sgclearn.estimators.solvers.lbfgs_steps._HISTORY", 4)
     rng = np.random.default_rng(2021)
     Z, codes = rng.uniform(size=(40, 9)), rng.integers(0, 3, 40)
     objective = Objective(ExplicitDesign(Z), np.eye(3)[codes], np.ones(40), Softmax, 1e-3, intercept=False)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sgclearn.baselines.features import normalized_features
 from sgclearn.baselines.interface import Baseline, OnStep
 from sgclearn.baselines.network import check_fitted, check_split
-from sgclearn.classify import SGCClassifier, SGCClassifierCV
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError
+from sgclearn.estimators import SGCClassifier, SGCClassifierCV
 
 
 def regression(

@@ -154,7 +154,7 @@ class Fitted:
         cls, problem: Problem, hops: int, decay: float | None, parameters: dict[str, Any], stages: Stages
     ) -> Fitted:
         """Fit on the training labels; a weight decay that is not given is tuned, never on test labels."""
-        from sgclearn.classify import SGCClassifier, SGCClassifierCV
+        from sgclearn.estimators import SGCClassifier, SGCClassifierCV
 
         start, name = perf_counter(), counted(hops, "hop")
         if decay is None and not _can_be_tuned(problem):

@@ -114,8 +114,8 @@ def command(
       sgc tune --edges e.csv --features f.csv --labels l.csv --n-hops 0-4
       sgc tune --dataset cora --normalization sym,rw --gamma 0,1
     """
-    from sgclearn.classify import SGCClassifierCV
     from sgclearn.cli.inputs import read_problem
+    from sgclearn.estimators import SGCClassifierCV
 
     screen = Screen(as_json)
     _check_out(out, force)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.labels import as_labels
 from sgclearn.errors import InputError
+from sgclearn.estimators.labels import as_labels
 from sgclearn.evaluate.intervals import (
     Interval,
     bootstrap_f1,

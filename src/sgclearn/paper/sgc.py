@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from sgclearn.baselines import Baseline
 from sgclearn.baselines.interface import OnStep
-from sgclearn.classify import SGCClassifier, SGCClassifierCV
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError
+from sgclearn.estimators import SGCClassifier, SGCClassifierCV
 from sgclearn.paper.problems import TextDataset
 
 if TYPE_CHECKING:

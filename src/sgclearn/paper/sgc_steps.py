@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from sgclearn.baselines import Baseline
 from sgclearn.baselines.interface import OnStep
-from sgclearn.classify.labels import one_hot
-from sgclearn.classify.loss import Objective, Softmax
-from sgclearn.classify.solvers.adam import torch_linear_start
-from sgclearn.classify.solvers.lbfgs_steps import minimize_lbfgs_steps
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError
+from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.loss import Objective, Softmax
+from sgclearn.estimators.solvers.adam import torch_linear_start
+from sgclearn.estimators.solvers.lbfgs_steps import minimize_lbfgs_steps
 from sgclearn.operators import Operator
 from sgclearn.propagation import propagate
 from sgclearn.propagation.design import ExplicitDesign

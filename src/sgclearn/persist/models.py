@@ -129,14 +129,14 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If the file is truncated, changed, of another program, of a later format, a pickle, or empty, or if
         it describes a model that no fit gives (a negative gamma, weights that are not finite, ...).
     """
-    import sgclearn.classify
+    import sgclearn.estimators
 
     header, tensors = read_container(path)
     with restoring(path, "save_model"):
         name = header["estimator"]
         if name not in ESTIMATORS:
             raise ValueError(f"estimator {name!r}")
-        model = getattr(sgclearn.classify, name)(**restored_parameters(header))
+        model = getattr(sgclearn.estimators, name)(**restored_parameters(header))
         for field in FITTED:
             setattr(model, field, restored_value(header["fitted"][field]))
         if "feature_names_in_" in header["fitted"]:
@@ -169,7 +169,7 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _identity(model: Any) -> tuple[str, dict[str, Any]]:
     """Name of the estimator to store, and its parameters."""
-    from sgclearn.classify import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
+    from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
 
     if type(model) in (SGCClassifier, SGCMultilabelClassifier):
         return type(model).__name__, model.get_params(deep=False)

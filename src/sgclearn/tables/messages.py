@@ -41,12 +41,15 @@ class RowError(InputError):
     """
 
     def __init__(self, before: str, row: int, after: str, place: str | None = None) -> None:
-        super().__init__(before, row, after, place)
+        super().__init__(before)
         self.before, self.row, self.after = before, row, after
         self.place = f" in row {row} (counted from 0)" if place is None else place
 
     def __str__(self) -> str:
         return f"{self.before}{self.place}{self.after}"
+
+    def __reduce__(self) -> tuple[type[RowError], tuple[str, int, str, str]]:
+        return type(self), (self.before, self.row, self.after, self.place)
 
     def at(self, place: str) -> str:
         """Give the message with the name of the place."""

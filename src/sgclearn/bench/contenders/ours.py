@@ -79,7 +79,7 @@ def tuning(problem: Problem) -> Run:
 
 def _gradients_of(fit: Callable[[], Any]) -> list[float]:
     """Relative gradient where each solve of a fit ended. The solver is listened to in a run that is not timed."""
-    from sgclearn.classify.fitting import PreparedFit
+    from sgclearn.estimators.fitting import PreparedFit
 
     heard: list[float] = []
     solve = PreparedFit.solve

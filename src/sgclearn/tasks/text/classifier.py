@@ -12,10 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from sgclearn.classify.base import check_weight_decay
-from sgclearn.classify.labels import as_labels, class_weight_factors, encode_classes, labelled_mask
-from sgclearn.classify.search import Trial, make_folds
 from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
+from sgclearn.estimators.base import check_weight_decay
+from sgclearn.estimators.labels import as_labels, class_weight_factors, encode_classes, labelled_mask
+from sgclearn.estimators.search import Trial, make_folds
 from sgclearn.operators import Operator
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.propagate import check_nodes

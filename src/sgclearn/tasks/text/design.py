@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from sgclearn.classify.scaling import Scaling
+from sgclearn.estimators.scaling import Scaling
 from sgclearn.operators import Operator
 from sgclearn.propagation.design import Design, column_ranges
 from sgclearn.propagation.engines import Engine, Walk

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sgclearn.classify.loss import Sigmoid, Softmax
 from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.estimators.loss import Sigmoid, Softmax
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.documents import WordTable, new_logits
 from sgclearn.tasks.text.explain import Explanation, explain_document, strongest_words

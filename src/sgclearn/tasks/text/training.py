@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.fitting import PreparedFit, SolverSettings
-from sgclearn.classify.labels import one_hot
-from sgclearn.classify.loss import Link, Objective, Sigmoid, Softmax
-from sgclearn.classify.scaling import ScaledDesign, Scaling
-from sgclearn.classify.search import SEARCH_TOL, Trial
-from sgclearn.classify.solvers.lbfgs_steps import minimize_lbfgs_steps, xavier_normal_start
-from sgclearn.classify.solvers.result import OnIteration, SolverResult
-from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError, MemoryLimitError
+from sgclearn.estimators.fitting import PreparedFit, SolverSettings
+from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.loss import Link, Objective, Sigmoid, Softmax
+from sgclearn.estimators.scaling import ScaledDesign, Scaling
+from sgclearn.estimators.search import SEARCH_TOL, Trial
+from sgclearn.estimators.solvers.lbfgs_steps import minimize_lbfgs_steps, xavier_normal_start
+from sgclearn.estimators.solvers.result import OnIteration, SolverResult
+from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.propagation.design import Design, ExplicitDesign
 from sgclearn.tasks.text.design import DocumentDesign, OnProgress, extremes, minmax
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes

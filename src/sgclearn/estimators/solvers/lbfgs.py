@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.curvature import Spread, curvature_bound, measure_spread, preconditioner
-from sgclearn.classify.loss import Objective, Softmax
-from sgclearn.classify.solvers.newton import Point, evaluate, first_length, newton, search
-from sgclearn.classify.solvers.result import OnIteration, SolverResult
+from sgclearn.estimators.curvature import Spread, curvature_bound, measure_spread, preconditioner
+from sgclearn.estimators.loss import Objective, Softmax
+from sgclearn.estimators.solvers.newton import Point, evaluate, first_length, newton, search
+from sgclearn.estimators.solvers.result import OnIteration, SolverResult
 
 Array = NDArray[np.float64]
 # Ill-conditioned problems leave L-BFGS creeping: Newton steps take over after so many of its iterations.

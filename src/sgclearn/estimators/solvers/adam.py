@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.loss import Objective
-from sgclearn.classify.solvers.result import OnIteration, SolverResult
+from sgclearn.estimators.loss import Objective
+from sgclearn.estimators.solvers.result import OnIteration, SolverResult
 
 Array = NDArray[np.float64]
 _DIVERGED = 10.0  # times the loss of zero weights

@@ -7,12 +7,12 @@ import pytest
 from scipy import sparse
 
 from sgclearn import SGCClassifier, SGCMultilabelClassifier
-from sgclearn.classify import rowspace, small
-from sgclearn.classify.curvature import Spread
-from sgclearn.classify.labels import one_hot
-from sgclearn.classify.loss import Objective, Sigmoid, Softmax
-from sgclearn.classify.rowspace import row_space
-from sgclearn.classify.solvers.newton import evaluate, newton
+from sgclearn.estimators import rowspace, small
+from sgclearn.estimators.curvature import Spread
+from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
+from sgclearn.estimators.rowspace import row_space
+from sgclearn.estimators.solvers.newton import evaluate, newton
 from sgclearn.propagation.design import ExplicitDesign
 
 from problems import labelled_problem

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.base import check_weight_decay
-from sgclearn.classify.classifier import SoftmaxPrediction
-from sgclearn.classify.fitting import SolverSettings
-from sgclearn.classify.labels import check_sample_weight, one_hot
-from sgclearn.classify.loss import Softmax
-from sgclearn.classify.search import (
+from sgclearn.errors import InputError
+from sgclearn.estimators.base import check_weight_decay
+from sgclearn.estimators.classifier import SoftmaxPrediction
+from sgclearn.estimators.fitting import SolverSettings
+from sgclearn.estimators.labels import check_sample_weight, one_hot
+from sgclearn.estimators.loss import Softmax
+from sgclearn.estimators.search import (
     Fold,
     FoldProblems,
     OnStep,
@@ -23,8 +24,7 @@ from sgclearn.classify.search import (
     search_path,
     search_tpe,
 )
-from sgclearn.classify.threads import blas_threads_for
-from sgclearn.errors import InputError
+from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators.operator import Operator, check_operator_choice

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from sgclearn.classify.base import BaseSGC, check_weight_decay
-from sgclearn.classify.classifier import DEFAULT_WEIGHT_DECAY
-from sgclearn.classify.labels import check_sample_weight
-from sgclearn.classify.loss import Sigmoid
 from sgclearn.errors import InputError
+from sgclearn.estimators.base import BaseSGC, check_weight_decay
+from sgclearn.estimators.classifier import DEFAULT_WEIGHT_DECAY
+from sgclearn.estimators.labels import check_sample_weight
+from sgclearn.estimators.loss import Sigmoid
 from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter

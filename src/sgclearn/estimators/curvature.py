@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.loss import Objective, Softmax
-from sgclearn.classify.scaling import unscaled
+from sgclearn.estimators.loss import Objective, Softmax
+from sgclearn.estimators.scaling import unscaled
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.loss import Objective
-from sgclearn.classify.solvers.adam import finished
-from sgclearn.classify.solvers.result import OnIteration, SolverResult
+from sgclearn.estimators.loss import Objective
+from sgclearn.estimators.solvers.adam import finished
+from sgclearn.estimators.solvers.result import OnIteration, SolverResult
 
 Array = NDArray[np.float64]
 _MOMENTUM = 0.9

@@ -11,14 +11,14 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from sgclearn import Graph, SGCClassifier, SGCClassifierCV, propagate
-from sgclearn.classify.fitting import PreparedFit, SolverSettings
-from sgclearn.classify.labels import one_hot
-from sgclearn.classify.loss import Objective, Sigmoid, Softmax
-from sgclearn.classify.multilabel import SGCMultilabelClassifier
-from sgclearn.classify.scaling import ScaledDesign, balance, fit_scaling
-from sgclearn.classify.solvers import minimize_adam, minimize_sgd
-from sgclearn.classify.solvers.lbfgs_steps import minimize_lbfgs_steps
 from sgclearn.errors import InputError
+from sgclearn.estimators.fitting import PreparedFit, SolverSettings
+from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
+from sgclearn.estimators.multilabel import SGCMultilabelClassifier
+from sgclearn.estimators.scaling import ScaledDesign, balance, fit_scaling
+from sgclearn.estimators.solvers import minimize_adam, minimize_sgd
+from sgclearn.estimators.solvers.lbfgs_steps import minimize_lbfgs_steps
 from sgclearn.propagation.design import ExplicitDesign
 
 from zoo import random_graph

@@ -31,9 +31,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.blocks import normal_product
-from sgclearn.classify.scaling import unscaled
-from sgclearn.classify.small import SmallSamples
+from sgclearn.estimators.blocks import normal_product
+from sgclearn.estimators.scaling import unscaled
+from sgclearn.estimators.small import SmallSamples
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]

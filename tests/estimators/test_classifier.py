@@ -13,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sgclearn import Features, Graph, SGCClassifier, SGCClassifierCV, reference
-from sgclearn.classify.labels import one_hot
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
+from sgclearn.estimators.labels import one_hot
 
 from problems import labelled_problem
 from zoo import OPERATORS, ZOO, dense_adjacency, random_features, random_graph

@@ -10,8 +10,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from sgclearn.classify.base import BaseSGC, check_weight_decay
-from sgclearn.classify.labels import (
+from sgclearn.errors import InputError
+from sgclearn.estimators.base import BaseSGC, check_weight_decay
+from sgclearn.estimators.labels import (
     as_labels,
     check_sample_weight,
     class_weight_factors,
@@ -19,8 +20,7 @@ from sgclearn.classify.labels import (
     labelled_mask,
     one_hot,
 )
-from sgclearn.classify.loss import Softmax
-from sgclearn.errors import InputError
+from sgclearn.estimators.loss import Softmax
 from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter

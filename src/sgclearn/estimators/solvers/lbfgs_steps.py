@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from sgclearn.classify.loss import Objective
-from sgclearn.classify.solvers.adam import finished
-from sgclearn.classify.solvers.result import OnIteration, SolverResult
+from sgclearn.estimators.loss import Objective
+from sgclearn.estimators.solvers.adam import finished
+from sgclearn.estimators.solvers.result import OnIteration, SolverResult
 
 Array = NDArray[np.float64]
 # The defaults of torch.optim.LBFGS.

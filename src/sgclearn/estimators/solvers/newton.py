@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.curvature import Spread, preconditioner
-from sgclearn.classify.loss import Objective, Softmax
+from sgclearn.estimators.curvature import Spread, preconditioner
+from sgclearn.estimators.loss import Objective, Softmax
 
 Array = NDArray[np.float64]
 _MAX_NEWTON_STEPS = 50

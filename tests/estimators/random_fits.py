@@ -10,7 +10,7 @@ A fit is drawn from a seed and a number, so that one that went wrong is drawn ag
 - every attribute is finite, whatever the solver. What is drawn is within the range of numbers, so that any error is
   a fault, but that on columns which hops bring below what float32 has digits for.
 
-Run as a script for more of them: `python tests/classify/random_fits.py --count 100000`.
+Run as a script for more of them: `python tests/estimators/random_fits.py --count 100000`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sgclearn import Graph, SGCClassifier, propagate, reference
-from sgclearn.classify.multilabel import SGCMultilabelClassifier
 from sgclearn.errors import InputError
+from sgclearn.estimators.multilabel import SGCMultilabelClassifier
 from sgclearn.filters import CustomFilter, HeatFilter, PageRankFilter, S2GCFilter
 
 from zoo import dense_adjacency, to_dense

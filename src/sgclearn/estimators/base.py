@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from sgclearn.classify.fitting import PreparedFit, SolverSettings
-from sgclearn.classify.loss import Link
-from sgclearn.classify.solvers.result import OnIteration
-from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.estimators.fitting import PreparedFit, SolverSettings
+from sgclearn.estimators.loss import Link
+from sgclearn.estimators.solvers.result import OnIteration
+from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.features import Features
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.scaling import ScaledDesign
-from sgclearn.classify.threads import mapping
+from sgclearn.estimators.scaling import ScaledDesign
+from sgclearn.estimators.threads import mapping
 from sgclearn.propagation.design import Design, ExplicitDesign
 
 Array = NDArray[np.float64]

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sgclearn import reference
-from sgclearn.classify.curvature import Spread, curvature_bound
-from sgclearn.classify.labels import one_hot
-from sgclearn.classify.loss import Objective, Sigmoid, Softmax
-from sgclearn.classify.scaling import ScaledDesign, fit_scaling
+from sgclearn.estimators.curvature import Spread, curvature_bound
+from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
+from sgclearn.estimators.scaling import ScaledDesign, fit_scaling
 from sgclearn.propagation.design import ExplicitDesign
 
 

@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.curvature import Spread, measure_spread
-from sgclearn.classify.loss import Link, Objective, shares
-from sgclearn.classify.rowspace import RowSpace, principal_columns, row_space
-from sgclearn.classify.scaling import ScaledDesign, Scaling, balance, centred, fit_scaling, unscaled
-from sgclearn.classify.solvers import (
+from sgclearn.errors import InputError
+from sgclearn.estimators.curvature import Spread, measure_spread
+from sgclearn.estimators.loss import Link, Objective, shares
+from sgclearn.estimators.rowspace import RowSpace, principal_columns, row_space
+from sgclearn.estimators.scaling import ScaledDesign, Scaling, balance, centred, fit_scaling, unscaled
+from sgclearn.estimators.solvers import (
     SolverResult,
     minimize_adam,
     minimize_lbfgs,
     minimize_sgd,
     torch_linear_start,
 )
-from sgclearn.classify.solvers.result import OnIteration
-from sgclearn.errors import InputError
+from sgclearn.estimators.solvers.result import OnIteration
 from sgclearn.propagation.bounds import is_finite
 from sgclearn.propagation.design import Design, ExplicitDesign
 from sgclearn.validation.parameters import check_parameter

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sgclearn.classify.fitting import PreparedFit, SolverSettings
-from sgclearn.classify.labels import one_hot
-from sgclearn.classify.loss import Objective, Sigmoid, Softmax
-from sgclearn.classify.rowspace import row_space
-from sgclearn.classify.scaling import ScaledDesign, fit_scaling
-from sgclearn.classify.solvers import minimize_adam, minimize_lbfgs, minimize_sgd, torch_linear_start
-from sgclearn.classify.solvers.newton import evaluate, search
-from sgclearn.classify.threads import blas_threads_for
 from sgclearn.errors import InputError
+from sgclearn.estimators.fitting import PreparedFit, SolverSettings
+from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
+from sgclearn.estimators.rowspace import row_space
+from sgclearn.estimators.scaling import ScaledDesign, fit_scaling
+from sgclearn.estimators.solvers import minimize_adam, minimize_lbfgs, minimize_sgd, torch_linear_start
+from sgclearn.estimators.solvers.newton import evaluate, search
+from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.propagation.design import ExplicitDesign
 
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from sgclearn import Graph, SGCClassifier, SGCClassifierCV
-from sgclearn.classify.search import Trial, make_folds
 from sgclearn.errors import InputError, MemoryLimitError, MissingExtraError
+from sgclearn.estimators.search import Trial, make_folds
 
 from problems import labelled_problem
 

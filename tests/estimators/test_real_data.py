@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sgclearn import SGCClassifier, SGCClassifierCV, load_dataset
-from sgclearn.classify.labels import one_hot
-from sgclearn.classify.loss import Objective, Softmax
 from sgclearn.datasets import GraphDataset
+from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.loss import Objective, Softmax
 from sgclearn.propagation import propagate
 from sgclearn.propagation.design import ExplicitDesign
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.classify.fitting import PreparedFit, SolverSettings
-from sgclearn.classify.loss import Softmax
 from sgclearn.errors import InputError, require
+from sgclearn.estimators.fitting import PreparedFit, SolverSettings
+from sgclearn.estimators.loss import Softmax
 from sgclearn.filters import PolynomialFilter
 from sgclearn.propagation.design import Design
 

@@ -10,11 +10,11 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from sgclearn import SGCClassifier
-from sgclearn.classify import blocks
-from sgclearn.classify.curvature import measure_spread
-from sgclearn.classify.loss import Objective, Softmax
-from sgclearn.classify.solvers import lbfgs, minimize_lbfgs, newton
-from sgclearn.classify.threads import mapping
+from sgclearn.estimators import blocks
+from sgclearn.estimators.curvature import measure_spread
+from sgclearn.estimators.loss import Objective, Softmax
+from sgclearn.estimators.solvers import lbfgs, minimize_lbfgs, newton
+from sgclearn.estimators.threads import mapping
 from sgclearn.propagation.design import ExplicitDesign
 
 N_SAMPLES, N_COLUMNS, N_CLASSES = 40_000, 30, 4

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn._native import load_kernel
-from sgclearn.classify.scaling import unscaled, used_columns
+from sgclearn.estimators.scaling import unscaled, used_columns
 from sgclearn.propagation.costs import row_space_pays
 from sgclearn.propagation.design import Design, ExplicitDesign
 

@@ -1,0 +1,7 @@
+"""Z, y -> Theta: loss, solvers, and the SGC estimators."""
+
+from sgclearn.estimators.classifier import SGCClassifier
+from sgclearn.estimators.cv import SGCClassifierCV
+from sgclearn.estimators.multilabel import SGCMultilabelClassifier
+
+__all__ = ["SGCClassifier", "SGCClassifierCV", "SGCMultilabelClassifier"]
