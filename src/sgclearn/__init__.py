@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sgclearn.datasets import GraphDataset, list_datasets, load_dataset
     from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
     from sgclearn.evaluate import evaluate_predictions
+    from sgclearn.explain import Explainer, Explanation
     from sgclearn.features import Features, Labels, read_features, read_labels
     from sgclearn.graph import Graph, read_edges
     from sgclearn.operators import Operator
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from sgclearn.tasks.text import TextSGCClassifier
 
 _ROOM_OF = {
+    "Explainer": "explain",
+    "Explanation": "explain",
     "Graph": "graph",
     "read_edges": "graph",
     "Features": "features",
@@ -44,6 +47,8 @@ _ROOM_OF = {
 }
 
 __all__ = [
+    "Explainer",
+    "Explanation",
     "Features",
     "Graph",
     "GraphDataset",

@@ -231,6 +231,30 @@ class Graph(Converters):
         matrix.has_canonical_format = True
         return matrix
 
+    def rows(self, nodes: NDArray[np.intp]) -> sp.csr_array:
+        """Rows of A of the nodes at these positions, shape (len(nodes), n). Cost: O(edges at the nodes).
+
+        Examples
+        --------
+        >>> Graph.from_edges([(0, 1), (1, 2)]).rows(np.array([1])).toarray()
+        array([[1., 0., 1.]])
+        """
+        starts, indptr = self.indptr[nodes], np.zeros(len(nodes) + 1, dtype=self.indptr.dtype)
+        lengths = self.indptr[nodes + 1] - starts
+        np.cumsum(lengths, out=indptr[1:])
+        entries = np.repeat(starts - indptr[:-1], lengths)
+        entries += np.arange(len(entries), dtype=entries.dtype)
+        values = np.ones(len(entries)) if self.weights is None else self.weights[entries]
+        return sp.csr_array((values, self.indices[entries], indptr), shape=(len(nodes), self.n_nodes))
+
+    def row_sums(self, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Degrees of the nodes at these positions, added up in the order of `degrees`."""
+        lengths = np.diff(self.indptr)[nodes].astype(np.float64)
+        if self.weights is None:
+            return lengths
+        owner = np.repeat(np.arange(len(nodes)), lengths.astype(np.int64))
+        return np.bincount(owner, weights=self.rows(nodes).data, minlength=len(nodes)).astype(np.float64)
+
     def subgraph(self, nodes: ArrayLike) -> Graph:
         """Graph of some nodes and the edges between them: `A[nodes][:, nodes]`, ids kept.
 

@@ -14,6 +14,8 @@ from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph, positions_of
 from sgclearn.validation.parameters import check_dtype, check_parameter, shown
 
+Array = NDArray[np.float64]
+
 
 class Operator:
     r"""Propagation matrix `S = L A R + diag(c)` of a graph.
@@ -63,17 +65,9 @@ class Operator:
         self.graph = graph
         self.normalization, self.gamma = check_operator_choice(normalization, gamma)
         degrees = _degrees(graph, self.gamma or 0.0)
-        if self.gamma is None:
-            self.left = self.right = _inverse(np.sqrt(degrees))
-            self.diagonal = np.ones_like(degrees)
-            return
-        _warn_about_loops(graph, self.gamma)
-        inverse = _inverse(degrees)
-        self.diagonal = self.gamma * inverse
-        if self.normalization == "sym":
-            self.left = self.right = np.sqrt(inverse)
-        else:
-            self.left, self.right = inverse, np.ones_like(inverse)
+        if self.gamma is not None:
+            _warn_about_loops(graph, self.gamma)
+        self.left, self.right, self.diagonal = _scales(degrees, self.normalization, self.gamma)
 
     def __repr__(self) -> str:
         loops = "" if self.gamma is None else f", gamma={self.gamma:g}"
@@ -100,8 +94,7 @@ class Operator:
         """
         nodes = positions_of(nodes, self.n_nodes)
         everything = len(nodes) == self.n_nodes and np.array_equal(nodes, np.arange(self.n_nodes))
-        adjacency = self.graph.to_scipy()
-        block = adjacency if everything else adjacency[nodes]
+        block = self.graph.to_scipy() if everything else self.graph.rows(nodes)
         values = np.repeat(self.left[nodes], np.diff(block.indptr))
         values *= block.data
         values *= self.right[block.indices]
@@ -110,6 +103,23 @@ class Operator:
             loops = (self.diagonal[nodes], (np.arange(len(nodes)), nodes))
             scaled = scaled + sparse.csr_array(loops, shape=block.shape)
         return scaled.astype(check_dtype(dtype), copy=False)
+
+
+def propagation_scales(degrees: Array, normalization: str, gamma: float | None) -> tuple[Array, Array, Array]:
+    """`L`, `R` and `c` of `S = L A R + diag(c)`, from the row sums of A (n,); see `Operator`."""
+    return _scales(degrees + (gamma or 0.0), normalization, gamma)
+
+
+def _scales(degrees: Array, normalization: str, gamma: float | None) -> tuple[Array, Array, Array]:
+    if gamma is None:
+        root = _inverse(np.sqrt(degrees))
+        return root, root, np.ones_like(degrees)
+    inverse = _inverse(degrees)
+    diagonal = gamma * inverse
+    if normalization == "sym":
+        root = np.sqrt(inverse)
+        return root, root, diagonal
+    return inverse, np.ones_like(inverse), diagonal
 
 
 def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str, float | None]:
