@@ -4,5 +4,14 @@ from __future__ import annotations
 
 from sgclearn.evaluate.evaluation import ClassEvaluation, Evaluation, evaluate_predictions
 from sgclearn.evaluate.intervals import Interval
+from sgclearn.evaluate.probabilities import PredictionSets, ProbabilityEvaluation, evaluate_probabilities
 
-__all__ = ["ClassEvaluation", "Evaluation", "Interval", "evaluate_predictions"]
+__all__ = [
+    "ClassEvaluation",
+    "Evaluation",
+    "Interval",
+    "PredictionSets",
+    "ProbabilityEvaluation",
+    "evaluate_predictions",
+    "evaluate_probabilities",
+]
