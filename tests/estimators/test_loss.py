@@ -10,7 +10,7 @@ from sgclearn import reference
 from sgclearn.estimators.curvature import Spread, curvature_bound
 from sgclearn.estimators.labels import one_hot
 from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
-from sgclearn.estimators.scaling import ScaledDesign, fit_scaling
+from sgclearn.estimators.scaling import ScaledDesign, fit_scaling, fit_scalings
 from sgclearn.propagation.design import ExplicitDesign
 
 
@@ -100,3 +100,15 @@ def test_scaled_design_equals_scaling_the_matrix(scale: str, as_sparse: bool) ->
     np.testing.assert_allclose(scaled.squares(w), w @ expected**2, atol=1e-12)
     Theta, b = scaling.unscale(V, np.ones(3))
     np.testing.assert_allclose(Z @ Theta + b, expected @ V + 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", ["standard", "minmax", "maxabs"])
+def test_scalings_of_several_folds_are_those_of_each_alone(scale: str) -> None:
+    design = ExplicitDesign(np.random.default_rng(83).normal(size=(20, 6)))
+    folds = [np.arange(20), np.arange(0, 20, 2), np.array([7, 3, 11, 2])]
+    for rows, found in zip(folds, fit_scalings(design, scale, folds), strict=True):
+        alone = fit_scaling(design.subset(rows), scale)
+        assert found is not None
+        assert alone is not None
+        np.testing.assert_allclose(found.shift, alone.shift, rtol=1e-14)
+        np.testing.assert_allclose(found.factor, alone.factor, rtol=1e-14)

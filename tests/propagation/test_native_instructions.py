@@ -15,7 +15,7 @@ ORDER = ["baseline", "avx2", "avx512"]
 # Every kernel that is compiled more than once, for all types of numbers and indices, against dense numpy.
 SUITES = [
     "propagation/test_native_indices.py",
-    "classify/test_small.py",
+    "estimators/test_small.py",
 ]
 
 

@@ -113,6 +113,12 @@ def check_design(Z, expected, close):
     assert part.shape == (len(batch), d)
     np.testing.assert_allclose(part.matmul(V), expected[batch] @ V, **close)
     np.testing.assert_allclose(part.rmatmul(G[batch]), expected[batch].T @ G[batch], **close)
+    assert part.squares(np.ones(len(batch))) is None or isinstance(Z, ExplicitDesign)
+    np.testing.assert_allclose(part.rows(np.array([0])), expected[batch[:1]], **close)
+    np.testing.assert_allclose(part.subset(np.array([0])).matmul(V), expected[batch[:1]] @ V, **close)
+    np.testing.assert_allclose(
+        np.hstack([block for _, _, block in part.column_blocks()]), expected[batch], **close
+    )
     blocks = list(Z.column_blocks())
     assert [start for start, _, _ in blocks] == [0, *(stop for _, stop, _ in blocks[:-1])]
     np.testing.assert_allclose(np.hstack([block for _, _, block in blocks]), expected, **close)

@@ -105,6 +105,8 @@ class PreparedFit:
         The smallest weight decay that will be asked for; the row space serves only positive ones.
     solves : int
         How many weight decays will be asked for.
+    scaling : Scaling, optional
+        Statistics of the samples that `settings.scale` asks for, where they are known already.
     """
 
     def __init__(
@@ -116,15 +118,16 @@ class PreparedFit:
         settings: SolverSettings,
         smallest_decay: float,
         solves: int = 1,
+        scaling: Scaling | None = None,
     ) -> None:
         self.Y, self.sample_weight, self.link, self.settings = Y, shares(sample_weight), link, settings
         with _refusing(settings):
+            self.scaling = scaling or fit_scaling(design, settings.scale)
             self._prepare(design, smallest_decay, solves)
 
     def _prepare(self, design: Design, smallest_decay: float, solves: int) -> None:
         settings, sample_weight = self.settings, self.sample_weight
         exact = settings.solver == "lbfgs"
-        self.scaling = fit_scaling(design, settings.scale)
         free_bias = settings.fit_intercept and not settings.penalize_intercept
         if exact and free_bias:
             # The bias makes up for any shift; centred samples leave it nothing to do with the weights.

@@ -10,7 +10,7 @@ the solver in the same way, by powers of two; the penalty of a row is then `a s^
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,9 @@ from scipy import sparse
 
 from sgclearn.errors import InputError
 from sgclearn.propagation.design import Design, ExplicitDesign
+from sgclearn.propagation.engines.contract import OnProgress
+from sgclearn.propagation.extremes import column_extremes
+from sgclearn.propagation.neighbourhood import is_everyone
 
 Array = NDArray[np.float64]
 SCALES = (None, "standard", "minmax", "maxabs")
@@ -43,35 +46,62 @@ class Scaling:
         return raw, b - self.shift @ raw
 
 
-def fit_scaling(design: Design, scale: str | None) -> Scaling | None:
+def fit_scaling(design: Design, scale: str | None, on_progress: OnProgress | None = None) -> Scaling | None:
     """Statistics of the samples of a design, read a block of columns at a time."""
+    return fit_scalings(design, scale, [np.arange(design.shape[0])], on_progress)[0]
+
+
+def fit_scalings(
+    design: Design,
+    scale: str | None,
+    samples: Sequence[NDArray[np.intp]],
+    on_progress: OnProgress | None = None,
+) -> list[Scaling | None]:
+    """Statistics of several sets of samples of a design, such as those that folds train on, in one pass over it."""
     if scale not in SCALES:
         raise InputError(f"scale must be None, 'standard', 'minmax' or 'maxabs': got {scale!r}.")
     if scale is None:
-        return None
-    shift, spread = np.zeros(design.shape[1]), np.zeros(design.shape[1])
+        return [None] * len(samples)
+    limits = _limits(design)
     with np.errstate(over="ignore", invalid="ignore"):
-        for start, stop, block in design.column_blocks():
-            part = slice(start, stop)
-            if scale == "standard":
-                shift[part], spread[part] = _mean_and_deviation(block)
-            elif scale == "minmax":
-                shift[part] = block.min(axis=0)
-                spread[part] = block.max(axis=0) - shift[part]
-            else:
-                spread[part] = np.maximum(block.max(axis=0), -block.min(axis=0))
-        # Rounding leaves a constant column a spread of about eps times its size: such a column carries nothing.
-        limits = _limits(design)
-        constant = spread <= 10 * float(limits.eps) * np.abs(shift)
-        factor = np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant & (spread > 0))
+        if scale == "standard":
+            first, second = _moments(design, samples, on_progress)
+        else:
+            first, second = column_extremes(design, samples, on_progress)
+        return [_scaling(*statistics, scale, limits) for statistics in zip(first, second, strict=True)]
+
+
+def _scaling(first: Array, second: Array, scale: str, limits: np.finfo[Any]) -> Scaling:
+    """From means and deviations, or from smallest and largest values."""
+    shift, spread = first, second
+    if scale == "minmax":
+        spread = second - first
+    elif scale == "maxabs":
+        shift, spread = np.zeros_like(first), np.maximum(second, -first)
+    # Rounding leaves a constant column a spread of about eps times its size: such a column carries nothing.
+    constant = spread <= 10 * float(limits.eps) * np.abs(shift)
+    factor = np.divide(1.0, spread, out=np.zeros_like(spread), where=~constant & (spread > 0))
     _check_columns(shift, spread, factor, scale, float(limits.tiny))
     return Scaling(shift, factor)
 
 
 def _limits(design: Design) -> np.finfo[Any]:
     """Rounding and range of the entries as they were computed."""
-    base = unscaled(design)
-    return base.limits if isinstance(base, ExplicitDesign) else np.finfo(np.float64)
+    return getattr(unscaled(design), "limits", np.finfo(np.float64))
+
+
+def _moments(
+    design: Design, samples: Sequence[NDArray[np.intp]], on_progress: OnProgress | None
+) -> tuple[Array, Array]:
+    """Means and deviations (p, d) of every column over p sets of samples."""
+    means, deviations = np.zeros((2, len(samples), design.shape[1]))
+    for start, stop, block in design.column_blocks():
+        for part, of_part in enumerate(samples):
+            rows = block if is_everyone(of_part, len(block)) else block[of_part]
+            means[part, start:stop], deviations[part, start:stop] = _mean_and_deviation(rows)
+        if on_progress is not None:
+            on_progress(stop, design.shape[1])
+    return means, deviations
 
 
 def _mean_and_deviation(block: Array) -> tuple[Array, Array]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError, require
 from sgclearn.estimators.fitting import PreparedFit, SolverSettings
 from sgclearn.estimators.loss import Softmax
+from sgclearn.estimators.scaling import fit_scalings
 from sgclearn.filters import PolynomialFilter
 from sgclearn.propagation.design import Design
 
@@ -61,15 +62,24 @@ class FoldProblems:
         self.scoring = scoring
         looser = replace(settings, tol=max(settings.tol, SEARCH_TOL))
         self.problems: list[tuple[PreparedFit, Design, Array]] = []
-        for (train, validation), weights in zip(folds, train_weights, strict=True):
-            # A sample of weight zero is no sample: it must not enter the statistics of a scaling either.
-            train, weights = train[weights > 0], weights[weights > 0]
-            if len(train) == 0:
-                raise InputError(
-                    "every fold must train on a label with a positive weight: got zeros only in one."
-                )
+        # A sample of weight zero is no sample: it must not enter the statistics of a scaling either.
+        trained = [train[weights > 0] for (train, _), weights in zip(folds, train_weights, strict=True)]
+        if not all(map(len, trained)):
+            raise InputError(
+                "every fold must train on a label with a positive weight: got zeros only in one."
+            )
+        scalings = fit_scalings(design, settings.scale, trained)
+        parts = zip(folds, trained, train_weights, scalings, strict=True)
+        for (_, validation), train, weights, scaling in parts:
             prepared = PreparedFit(
-                design.subset(train), Y[train], weights, Softmax, looser, smallest_decay, solves
+                design.subset(train),
+                Y[train],
+                weights[weights > 0],
+                Softmax,
+                looser,
+                smallest_decay,
+                solves,
+                scaling,
             )
             self.problems.append((prepared, prepared.view(design.subset(validation)), Y[validation]))
         self.starts: list[Array | None] = [None] * len(folds)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.propagation.engines.contract import Prices
-from sgclearn.propagation.neighbourhood import neighbour_sums
+from sgclearn.propagation.neighbourhood import neighbour_sums, widened
 from sgclearn.propagation.products import (
     DENSE_DENSE_NS,
     DENSIFY_NS,
@@ -274,17 +274,17 @@ class CostModel:
     def implicit(self, n_classes: int, evaluations: int) -> Estimate:
         """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d."""
         estimate = Estimate(nanoseconds=_BLOCKS_NS * self.hops + 2.0 * evaluations * _IMPLICIT_CALL_NS)
-        entries = [self._sum(self.lengths, nodes) for nodes in self.sets[:-1]]
-        sizes = [len(nodes) for nodes in self.sets]
-        blocks = self._hold_blocks(estimate, entries, sizes, self.prices.builds_values)
-        reached = self._features_at(self.sets[-1])
+        sets = self.sets if self.graph is None else widened(self.graph, self.sets)
+        entries = [self._sum(self.lengths, nodes) for nodes in sets[:-1]]
+        blocks = self._hold_blocks(estimate, entries, list(map(len, sets)), self.prices.builds_values)
+        reached = self._features_at(sets[-1])
         times = 2.0 * evaluations * n_classes
         estimate.nanoseconds += evaluations * self.d * n_classes * _NEWTON_NS
         estimate.add(times * sum(entries), self.prices.sparse_dense)
         # Dense rows that are formed are read once for both products, and float32 ones in float32.
         price = self.prices.sparse_dense if reached.is_sparse else 2.0 * DENSE_DENSE_NS
         estimate.add(times * reached.entries, price)
-        in_place = len(self.sets[-1]) == self.features.n_nodes and self.features.dtype == np.float64
+        in_place = reached.count == self.features.n_nodes and self.features.dtype == np.float64
         copied = 0.0 if in_place or self.features.is_identity else reached.entries
         if copied and self.features.dtype != np.float64:
             copied *= 1.5  # narrow and wide at the same time

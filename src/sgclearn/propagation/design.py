@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
-from sgclearn.propagation.neighbourhood import hop_sets
+from sgclearn.propagation.neighbourhood import hop_sets, widened
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
 
@@ -143,7 +143,15 @@ class ImplicitDesign:
     `Z V = B_0 (B_1 ... (B_{K-1} (X V)))` and `Z^T G = X^T (B_{K-1}^T ... (B_0^T G))` with the blocks of S
     between the hop sets of the rows; for any other filter the weighted sum of its powers.
 
-    Cost: O((nnz(B) + nnz(X)) C) a product. Exact: yes.
+    Parameters
+    ----------
+    dtype : {float64, float32}
+        Of the products on the way; sums over samples are float64 either way.
+
+    Notes
+    -----
+    Cost: O((nnz(B) + nnz(X)) C) a product. Exact: yes. A set that holds most edges is widened to all nodes, so that
+    the graph's own arrays serve and none is cut out of them.
     """
 
     def __init__(
@@ -153,21 +161,23 @@ class ImplicitDesign:
         nodes: NDArray[np.intp],
         wanted: int | PolynomialFilter,
         engine: Engine | None = None,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         self.operator, self.features, self.nodes, self.wanted = operator, features, nodes, wanted
-        self.engine = engine or get_engine()
+        self.engine, self.dtype = engine or get_engine(), np.dtype(dtype)
+        self.limits = np.finfo(self.dtype)  # of the entries as they would be computed
         self.coefficients = coefficients_of(wanted)
         # A node may be named twice; an engine wants distinct rows.
         distinct, self._repeats = nodes, None
         if len(nodes) > len(np.unique(nodes)):
             distinct, self._repeats = np.unique(nodes, return_inverse=True)
-        sets = (
-            [distinct] if operator is None else hop_sets(operator.graph, distinct, len(self.coefficients) - 1)
-        )
+        sets = [distinct]
+        if operator is not None:
+            sets = widened(operator.graph, hop_sets(operator.graph, distinct, len(self.coefficients) - 1))
         # Without edges every power of S is the identity.
         self._walk = None
         if operator is not None and len(sets) > 1:
-            self._walk = self.engine.walk(operator, sets, distinct, np.float64)
+            self._walk = self.engine.walk(operator, sets, distinct, self.dtype)
         everything = len(sets[-1]) == features.n_nodes and (len(sets) > 1 or _is_range(distinct))
         self._reached = None if everything else sets[-1]
         in_place = self._reached is None and features.dtype == np.float64
@@ -211,9 +221,21 @@ class ImplicitDesign:
             H = self.features.columns(start, stop)
             yield start, stop, self._forward(H if self._reached is None else H[self._reached])
 
+    def factors(self) -> tuple[Any, Any] | None:
+        """Two sparse matrices whose product Z is, where both are read off the graph: `S[rows]` and I or S."""
+        hops = len(self.coefficients) - 1
+        if self.operator is None or not self.features.is_identity or hops not in (1, 2):
+            return None
+        if self.coefficients[:-1].any() or self.coefficients[-1] != 1:
+            return None
+        last = self.operator.rows(self.nodes, self.dtype)
+        if hops == 2:
+            return last, self.operator.matrix(self.dtype)
+        return last, sparse.eye_array(self.shape[1], format="csr", dtype=self.dtype)
+
     def subset(self, batch: NDArray[np.intp]) -> Design:
-        """The rows of some of the nodes, still implicit, with a smaller neighbourhood."""
-        return ImplicitDesign(self.operator, self.features, self.nodes[batch], self.wanted, self.engine)
+        """Some of the rows, still implicit."""
+        return ImplicitRows(self, batch)
 
     def squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """None: the entries of Z are never formed."""
@@ -228,6 +250,41 @@ class ImplicitDesign:
         return rows if self._repeats is None else rows[self._repeats]
 
 
+class ImplicitRows:
+    """Some rows of an implicit design, which shares its walk: the hops beyond the rows are most of the work."""
+
+    def __init__(self, design: ImplicitDesign, batch: NDArray[np.intp]) -> None:
+        self.design, self.batch, self.limits = design, batch, design.limits
+        self.shape: tuple[int, int] = (len(batch), design.shape[1])
+
+    def matmul(self, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z[batch] @ V`."""
+        return self.design.matmul(V)[self.batch]
+
+    def rmatmul(self, G: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`Z[batch].T @ G`."""
+        spread = np.zeros((self.design.shape[0], G.shape[1]))
+        np.add.at(spread, self.batch, G)
+        return self.design.rmatmul(spread)
+
+    def rows(self, batch: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Rows of the rows, dense."""
+        return self.design.rows(self.batch[batch])
+
+    def column_blocks(self) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+        """Yield dense blocks of columns."""
+        for start, stop, block in self.design.column_blocks():
+            yield start, stop, block[self.batch]
+
+    def subset(self, batch: NDArray[np.intp]) -> Design:
+        """Rows of the rows."""
+        return ImplicitRows(self.design, self.batch[batch])
+
+    def squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """None: the entries of Z are never formed."""
+        return None
+
+
 def build_designs(
     operator: Operator | None,
     features: NodeFeatures,
@@ -237,11 +294,15 @@ def build_designs(
     on_progress: OnProgress | None = None,
     engine: Engine | None = None,
     sets: list[NDArray[np.intp]] | None = None,
+    dtype: DTypeLike = np.float64,
 ) -> Iterator[tuple[Any, Design]]:
-    """Yield `(filter, design)` for every wanted filter, all in one pass where the rows are formed."""
+    """Yield `(filter, design)` for every wanted filter, all in one pass where the rows are formed.
+
+    `dtype` is that of the products with rows that are not formed; others are of the type of the features.
+    """
     if plan == "implicit":
         for entry in wanted:
-            yield entry, ImplicitDesign(operator, features, nodes, entry, engine)
+            yield entry, ImplicitDesign(operator, features, nodes, entry, engine, dtype)
         return
     for entry, Z in propagated_rows(operator, features, nodes, wanted, plan, on_progress, engine, sets):
         yield entry, ExplicitDesign(Z)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sgclearn.graph import Graph
     from sgclearn.operators import Operator
 
+_MOST = 0.75
+
 
 def hop_sets(graph: Graph, rows: NDArray[np.intp], n_hops: int) -> list[NDArray[np.intp]]:
     """Node sets `F_0 = rows, F_1, ..., F_K`: `F_k` holds every node within k hops of a row, rows included.
@@ -36,6 +38,16 @@ def hop_sets(graph: Graph, rows: NDArray[np.intp], n_hops: int) -> list[NDArray[
             fresh = np.flatnonzero(reached > before)
         # A set that nothing was added to is the same object: whoever looks for that sees it at once.
         sets.append(np.flatnonzero(reached) if len(fresh) or len(sets) == 1 else sets[-1])
+    return sets
+
+
+def widened(graph: Graph, sets: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
+    """The hop sets, those of most nodes and edges replaced by all nodes, whose rows need not be cut out."""
+    lengths = np.diff(graph.indptr)
+    for k, nodes in enumerate(sets[1:], 1):
+        if len(nodes) >= _MOST * graph.n_nodes and lengths[nodes].sum() >= _MOST * graph.n_stored:
+            everyone = np.arange(graph.n_nodes)
+            return sets[:k] + [everyone] * (len(sets) - k)
     return sets
 
 
