@@ -39,8 +39,8 @@ from listed import listed, told, write
 from numpy.typing import NDArray
 
 from sgclearn import GraphDataset, SGCClassifier, load_dataset
+from sgclearn.experiments.models import build_model
 from sgclearn.paper import load_recipe
-from sgclearn.paper.models import build_model
 from sgclearn.propagation import propagate
 
 RUNS = 10

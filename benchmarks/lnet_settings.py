@@ -21,10 +21,10 @@ import numpy as np
 from listed import listed, told, write
 
 from sgclearn import load_dataset
+from sgclearn.experiments.machine import threads_limited
+from sgclearn.experiments.models import build_model
+from sgclearn.experiments.problems import Problem
 from sgclearn.paper import load_recipe
-from sgclearn.paper.machine import threads_limited
-from sgclearn.paper.models import build_model
-from sgclearn.paper.problems import Problem
 
 RUNS = 5
 LAST = "last epoch"  # no setting of the model: it is trained without validation nodes, and takes its last weights

@@ -34,7 +34,7 @@ def drawn(seed):
 # %%
 # SGC chooses hops and weight decay on the validation nodes. With torch installed the names of the graph networks
 # can stand in the list too, or `"all"`.
-from sgclearn.paper import compare_models, plot_accuracy_over_time
+from sgclearn.experiments import compare_models, plot_accuracy_over_time
 
 found = compare_models(drawn, ["logistic-regression", "label-propagation"], runs=5)
 print(found)

@@ -14,7 +14,7 @@ from sgclearn.baselines.gaan import gated_attention
 from sgclearn.baselines.neighbours import draw_block
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import InputError
-from sgclearn.paper.inductive import InductiveProblem
+from sgclearn.experiments.inductive import InductiveProblem
 
 N, D, C = 400, 12, 4
 SMALL: dict[str, Any] = {

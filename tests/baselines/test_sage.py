@@ -18,7 +18,7 @@ from sgclearn.baselines.sage_features import RowFeatures
 from sgclearn.baselines.unsupervised import walk_pairs
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import InputError, MissingExtraError
-from sgclearn.paper.inductive import InductiveProblem, standardized
+from sgclearn.experiments.inductive import InductiveProblem, standardized
 
 N, D, C = 400, 12, 4
 SMALL: dict[str, Any] = {"hidden": 8, "n_drawn": (5, 3), "batch_size": 64}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import sgclearn.paper.runner
+import sgclearn.experiments.runner
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def assert_mistake(result: Result, *words: str) -> None:
 
 def interrupt_third_model(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Press Ctrl-C when the third model of a table is made; the list grows with every model."""
-    real = sgclearn.paper.runner.build_model
+    real = sgclearn.experiments.runner.build_model
     built: list[object] = []
 
     def build(*arguments: object) -> object:
@@ -71,5 +71,5 @@ def interrupt_third_model(monkeypatch: pytest.MonkeyPatch) -> list[object]:
             raise KeyboardInterrupt
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(sgclearn.paper.runner, "build_model", build)
+    monkeypatch.setattr(sgclearn.experiments.runner, "build_model", build)
     return built

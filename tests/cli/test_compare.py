@@ -91,7 +91,7 @@ def test_compare_without_a_result_of_sgc_fails(
     def fit(*_: object) -> None:
         raise SgclearnError("n_hops cannot be this.")
 
-    monkeypatch.setattr("sgclearn.paper.sgc.SGCModel._chosen", fit)
+    monkeypatch.setattr("sgclearn.experiments.sgc.SGCModel._chosen", fit)
     result = sgc("compare", *files.options, "--models", "label-propagation", "--runs", 1)
     assert result.code == 1
     assert "sgc: there is no result of SGC: --n-hops cannot be this." in result.err

@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from cli_runs import Sgc, assert_mistake, interrupt_third_model
 
 from sgclearn import Graph, GraphDataset
-from sgclearn.paper import ResultFile, Selection, load_recipe
-from sgclearn.paper.plan import plan_tasks
+from sgclearn.experiments import ResultFile, Selection
+from sgclearn.experiments.plan import plan_tasks
+from sgclearn.paper import load_recipe
 from sgclearn.paper.recipe import Recipe
 from sgclearn.paper.recipe_files import parse_recipe
 
@@ -196,7 +197,7 @@ def test_reproduce_interrupted_at_once_says_that_nothing_was_made(
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sgclearn.paper.runner.build_model", interrupt)
+    monkeypatch.setattr("sgclearn.experiments.runner.build_model", interrupt)
     assert sgc("reproduce", "tab2").err.startswith("sgc: nothing was made yet; the same command")
 
 

@@ -11,7 +11,8 @@ from cli_runs import Sgc, assert_mistake
 
 from sgclearn.cli.reproduced_files import WRITTEN, check_no_loss, file_stem
 from sgclearn.errors import InputError
-from sgclearn.paper import Selection, load_recipe
+from sgclearn.experiments import Selection
+from sgclearn.paper import load_recipe
 
 PAGES = Path(__file__).parents[2] / "docs"
 WITHOUT_LINES = ("tab2", "tab3", "tab4", "tab-random")  # pages whose runs were not kept

@@ -208,7 +208,7 @@ class FirstResult(Operation):
     lines = 0
 
     def append(self, number: int) -> None:
-        from sgclearn.paper import ResultFile
+        from sgclearn.experiments import ResultFile
 
         file = ResultFile("runs/r.jsonl")
         if not file.lines("run", run=number):
@@ -225,7 +225,7 @@ class FirstResult(Operation):
         return content[: content.rfind(b"\n") + 1]  # a line without its end does not count
 
     def open(self) -> None:
-        from sgclearn.paper import ResultFile
+        from sgclearn.experiments import ResultFile
 
         if not Path("runs/r.jsonl").exists():
             raise DataFileError("no results")

@@ -24,7 +24,7 @@ from crash_operations import Dataset, NewRun, remembered_fits
 from sgclearn.cli.app import run as sgc
 from sgclearn.datasets import fetch_dataset
 from sgclearn.errors import DataFileError
-from sgclearn.paper import ResultFile
+from sgclearn.experiments import ResultFile
 
 SECONDS = 60
 SEED = 1907

@@ -134,7 +134,7 @@ def _archive(folder: Path, paths: list[Path]) -> Any:
 
 
 def _results(folder: Path, paths: list[Path]) -> Any:
-    from sgclearn.paper.results import ResultFile
+    from sgclearn.experiments.results import ResultFile
 
     found = ResultFile(paths[0])
     found.lines("run", seed=7)

@@ -307,7 +307,7 @@ def import_everything() -> None:
         "sgclearn.cli.app", "sgclearn.cli.run_folder", "sgclearn.cli.predictions", "sgclearn.estimators",
         "sgclearn.persist",
         "sgclearn.propagation.transformer", "sgclearn.spectral", "sgclearn.tasks.text", "sgclearn.datasets.loading",
-        "sgclearn.paper.results", "sgclearn.evaluate", "pandas", "numpy.ma",
+        "sgclearn.experiments.results", "sgclearn.evaluate", "pandas", "numpy.ma",
     ):  # fmt: skip
         importlib.import_module(name)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sgclearn.paper import ResultFile, Selection, compare, load_recipe, run_recipe
-from sgclearn.paper.curves import curve_table, curves_of
+from sgclearn.experiments import ResultFile, Selection, compare, run_experiment
+from sgclearn.experiments.curves import curve_table, curves_of
+from sgclearn.paper import load_recipe
 from sgclearn.paper.findings import find, odd_and_even, propagation_findings
 from sgclearn.paper.page import results_page
 from sgclearn.paper.recipe_files import parse_recipe
@@ -92,7 +93,7 @@ def test_table_of_curves_says_how_many_runs_its_means_are_of(runs, words):
     lines = [
         line("a", model, 71.0, run) for model, n in zip(("m-2", "m-3"), runs, strict=True) for run in range(n)
     ]
-    (table,) = report_of(compare(parse_recipe(SWEPT), lines)).tables
+    (table,) = report_of(parse_recipe(SWEPT), lines).tables
     assert table.title == words
 
 
@@ -104,11 +105,11 @@ def test_curves_along_the_data_share_a_panel():
 
 def test_figure_of_curves_draws_lines_and_published_figures(swept):
     pytest.importorskip("matplotlib")
-    alpha, beta = report_of(swept).draw().axes
+    alpha, beta = report_of(swept.experiment, swept.lines).draw().axes
     assert [list(drawn.get_xdata()) for drawn in (alpha.lines[0], beta.lines[0])] == [[2, 3], [3]]
     assert (alpha.get_title(), alpha.get_xlabel(), alpha.get_xscale()) == ("Alpha", "hops", "linear")
     amounts = compare(parse_recipe(AMOUNTS), [line("few", "m", 32.0), line("many", "m", 90.0)])
-    figure = report_of(amounts).draw()
+    figure = report_of(amounts.experiment, amounts.lines).draw()
     (axes,) = figure.axes
     assert axes.get_xscale() == "log"
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["1", "80"]
@@ -118,7 +119,7 @@ def test_figure_of_curves_draws_lines_and_published_figures(swept):
 
 
 def test_page_of_a_sweep_tells_the_settings_once_and_no_times(swept):
-    page = results_page(report_of(swept), command="sgc reproduce toy")
+    page = results_page(report_of(swept.experiment, swept.lines), command="sgc reproduce toy")
     assert page.count("**M**") == 1
     assert "- ``n_hops``, one model for each of 3, 2." not in page
     assert "- ``n_hops``, one model for each of 2, 3." in page
@@ -164,11 +165,11 @@ def test_findings_fail_where_the_scores_say_otherwise(changes, broken):
 def test_findings_say_nothing_about_data_without_all_the_points():
     recipe = load_recipe("fig-prop")
     lines = [line("cora", f"{name}-{K}", score) for name, of in scores().items() for K, score in of.items()]
-    assert len(find(compare(recipe, lines))) == 6
-    assert find(compare(recipe, lines[1:])) == ()
-    page = results_page(report_of(compare(recipe, lines)), command="sgc")
+    assert len(find("propagation", compare(recipe, lines))) == 6
+    assert find("propagation", compare(recipe, lines[1:])) == ()
+    page = results_page(report_of(recipe, lines), command="sgc")
     assert "Of 6 statements 6 hold on this data." in page
-    assert report_of(compare(recipe, lines)).to_dict()["statements"][0]["holds"] is True
+    assert report_of(recipe, lines).to_dict()["statements"][0]["holds"] is True
 
 
 def test_odd_places_are_compared_with_both_neighbours_only():
@@ -181,7 +182,8 @@ def test_findings_of_the_paper_hold_on_real_data(dataset, data_dir, tmp_path):
     recipe = load_recipe("fig-prop")
     part = Selection.of(recipe, datasets=[dataset])
     found = find(
-        compare(recipe, run_recipe(recipe, ResultFile(tmp_path / "p.jsonl"), part, data_dir=data_dir))
+        "propagation",
+        compare(recipe, run_experiment(recipe, ResultFile(tmp_path / "p.jsonl"), part, data_dir=data_dir)),
     )
     assert len(found) == 6
     assert [one.text for one in found if not one.holds] == []

@@ -7,9 +7,9 @@ import platform
 import pytest
 
 from sgclearn.errors import InputError
+from sgclearn.experiments.machine import machine
 from sgclearn.paper import load_recipe
 from sgclearn.paper.graph_reports import make_report
-from sgclearn.paper.machine import machine
 from sgclearn.paper.page import results_page
 from sgclearn.paper.report import Report, Table, statement_rows
 from sgclearn.spectral.theorem import Statement

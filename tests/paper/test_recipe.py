@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sgclearn.errors import InputError
-from sgclearn.paper import Selection, list_recipes, load_recipe
+from sgclearn.experiments import Selection
+from sgclearn.experiments.models import build_model
+from sgclearn.experiments.plan import plan_tasks
+from sgclearn.experiments.problems import LOADERS
+from sgclearn.paper import list_recipes, load_recipe
 from sgclearn.paper.findings import FINDINGS
 from sgclearn.paper.graph_reports import MAKERS
-from sgclearn.paper.models import build_model
-from sgclearn.paper.plan import plan_tasks
-from sgclearn.paper.problems import LOADERS
 from sgclearn.paper.recipe_files import parse_recipe
 
 SMALL = """
@@ -176,7 +177,7 @@ def test_model_refuses_a_setting_it_does_not_know():
         build_model("sgc", {"hops": 2}, 5)
     with pytest.raises(InputError, match="got 'random_state'"):
         build_model("textgcn", {"random_state": 2}, 5)
-    with pytest.raises(InputError, match=r"model of a recipe must be one of sgc, .*: got 'gcnn'"):
+    with pytest.raises(InputError, match=r"model of an experiment must be one of sgc, .*: got 'gcnn'"):
         build_model("gcnn", {}, 5)
 
 

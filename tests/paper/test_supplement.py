@@ -2,7 +2,8 @@
 
 import pytest
 
-from sgclearn.paper import ResultFile, Selection, compare, load_recipe, run_recipe
+from sgclearn.experiments import ResultFile, Selection, compare, run_experiment
+from sgclearn.paper import load_recipe
 
 
 @pytest.mark.slow
@@ -14,7 +15,7 @@ from sgclearn.paper import ResultFile, Selection, compare, load_recipe, run_reci
 def test_supplement_sgc_is_within_a_standard_deviation(name, datasets, data_dir, tmp_path):
     recipe = load_recipe(name)
     part = Selection.of(recipe, models=["sgc"], datasets=datasets, runs=10)
-    lines = run_recipe(recipe, ResultFile(tmp_path / "runs.jsonl"), part, data_dir=data_dir)
+    lines = run_experiment(recipe, ResultFile(tmp_path / "runs.jsonl"), part, data_dir=data_dir)
     rows = compare(recipe, lines).rows
     assert [row.dataset for row in rows] == datasets
     assert all(row.n == 10 and row.passed for row in rows), rows

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sgclearn.paper import ResultFile, Selection, compare, load_recipe, run_recipe
-from sgclearn.paper.models import MODELS, model_class
+from sgclearn.experiments import ResultFile, Selection, compare, run_experiment
+from sgclearn.experiments.models import MODELS, model_class
+from sgclearn.paper import load_recipe
 
 DATASETS = ("cora", "citeseer", "pubmed")
 
@@ -78,7 +79,7 @@ def test_tab2_baseline_reaches_the_published_accuracy(dataset, model, data_dir, 
     pytest.importorskip("torch_geometric")
     recipe = load_recipe("tab2")
     part = Selection.of(recipe, models=[model], datasets=[dataset], runs=3)
-    lines = run_recipe(recipe, ResultFile(tmp_path / "tab2.jsonl"), part, data_dir=data_dir)
+    lines = run_experiment(recipe, ResultFile(tmp_path / "tab2.jsonl"), part, data_dir=data_dir)
     (row,) = compare(recipe, lines).rows
     assert row.n == 3
     assert row.passed, row

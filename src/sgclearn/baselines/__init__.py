@@ -1,37 +1,19 @@
 """The models that the paper compares SGC with, behind one small interface; torch is imported when one is fitted."""
 
-from sgclearn.baselines.adalnet import AdaLNet
-from sgclearn.baselines.attention import AGNN, GAT
-from sgclearn.baselines.convolution import GCN, GLN, MLP
-from sgclearn.baselines.deepwalk import DeepWalk
-from sgclearn.baselines.dgi import DGI
-from sgclearn.baselines.fastgcn import FastGCN
-from sgclearn.baselines.gaan import GaAN
-from sgclearn.baselines.gin import GIN
-from sgclearn.baselines.interface import Baseline
-from sgclearn.baselines.lanczos import LNet
-from sgclearn.baselines.plain import LabelPropagation, LogisticRegression
-from sgclearn.baselines.sage import GraphSAGE
-from sgclearn.baselines.textgcn import TextGCN
-from sgclearn.baselines.unsupervised import UnsupervisedSAGE
+from __future__ import annotations
 
-__all__ = [
-    "AGNN",
-    "DGI",
-    "GAT",
-    "GCN",
-    "GIN",
-    "GLN",
-    "MLP",
-    "AdaLNet",
-    "Baseline",
-    "DeepWalk",
-    "FastGCN",
-    "GaAN",
-    "GraphSAGE",
-    "LNet",
-    "LabelPropagation",
-    "LogisticRegression",
-    "TextGCN",
-    "UnsupervisedSAGE",
-]
+from typing import Any
+
+from sgclearn.baselines.interface import Baseline
+from sgclearn.baselines.registry import BASELINES
+from sgclearn.baselines.settings import published_settings
+
+__all__ = ["BASELINES", "Baseline", "published_settings"]
+
+
+def __getattr__(name: str) -> Any:
+    """Class of a baseline, imported when it is asked for."""
+    for entry in BASELINES.values():
+        if entry.attribute == name:
+            return entry.load()
+    raise AttributeError(f"module 'sgclearn.baselines' has no attribute {name!r}")

@@ -15,7 +15,7 @@ from sgclearn.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from sgclearn.cli.compare_data import Compared
-    from sgclearn.paper import ModelComparison
+    from sgclearn.experiments import ModelComparison
 
 COMMAND = "compare"
 WHAT = "Comparison"
@@ -103,8 +103,8 @@ def command(
     from sgclearn.cli.compare_data import read_compared
     from sgclearn.cli.inputs import EMBEDDED
     from sgclearn.cli.tune import hops_of
-    from sgclearn.paper.own_models import check_models
-    from sgclearn.paper.plan import check_amounts
+    from sgclearn.experiments.own_models import check_models
+    from sgclearn.experiments.plan import check_amounts
 
     if name is not None:
         if data.dataset is not None:
@@ -151,7 +151,7 @@ def command(
 
 def _check_reference(comparison: ModelComparison) -> None:
     """Without SGC nothing was compared: a script must see that."""
-    from sgclearn.paper.own_models import SGC
+    from sgclearn.experiments.own_models import SGC
 
     if SGC in comparison.failures and all(row.model != SGC for row in comparison.rows):
         complain(f"sgc: there is no result of SGC: {in_options(comparison.failures[SGC])}")
@@ -180,8 +180,8 @@ def _run(
     settings: dict[str, Any],
 ) -> ModelComparison:
     from sgclearn.cli.run_progress import watching
-    from sgclearn.paper import compare_models
-    from sgclearn.paper.own_models import DEFAULT_SEED, OtherDataError
+    from sgclearn.experiments import compare_models
+    from sgclearn.experiments.own_models import DEFAULT_SEED, OtherDataError
 
     path = folder / RESULTS
     before = 0 if force else _kept(path)
@@ -209,14 +209,14 @@ def _run(
 
 
 def _kept(path: Path) -> int:
-    from sgclearn.paper import ResultFile
+    from sgclearn.experiments import ResultFile
 
     return len(ResultFile(path).lines("run")) if path.exists() else 0
 
 
 def _draw(comparison: ModelComparison, folder: Path) -> list[Path]:
     from sgclearn.cli.figure_files import write_figure
-    from sgclearn.paper import plot_accuracy_over_time
+    from sgclearn.experiments import plot_accuracy_over_time
 
     if not comparison.rows:
         return []
@@ -230,8 +230,8 @@ def _draw(comparison: ModelComparison, folder: Path) -> list[Path]:
 
 
 def _show(screen: Screen, comparison: ModelComparison, folder: Path, figures: list[Path]) -> None:
-    from sgclearn.paper.own_comparison import HEADER
-    from sgclearn.paper.own_data import PREPARATIONS
+    from sgclearn.experiments.own_comparison import HEADER
+    from sgclearn.experiments.own_data import PREPARATIONS
 
     if comparison.prepare != "none":
         screen.field("Features", f"{PREPARATIONS[comparison.prepare]}, for all models (--prepare none: not)")
@@ -242,7 +242,7 @@ def _show(screen: Screen, comparison: ModelComparison, folder: Path, figures: li
     screen.line()
     for model in comparison.failures:
         screen.field("No result", in_options(comparison.reason(model)))
-    for note in comparison.recipe.notes:
+    for note in comparison.experiment.notes:
         screen.field("Note", note)
     if chosen := comparison.chosen_hops():
         told = (f"{counted(hops, 'hop')} in {counted(n, 'run')}" for hops, n in chosen.items())

@@ -18,7 +18,8 @@ from sgclearn.cli.run_progress import watching
 from sgclearn.errors import InputError, MissingExtraError, SgclearnError
 
 if TYPE_CHECKING:
-    from sgclearn.paper import Recipe, Selection
+    from sgclearn.experiments import Selection
+    from sgclearn.paper import Recipe
     from sgclearn.paper.report import Report
 
 COMMAND = "reproduce"
@@ -72,7 +73,7 @@ def command(
       sgc reproduce tab2 --models sgc --runs 3
       sgc reproduce tab4 --datasets r8,mr --out results
     """
-    from sgclearn.paper import Selection
+    from sgclearn.experiments import Selection
 
     screen = Screen(as_json)
     if listed:
@@ -180,13 +181,12 @@ def _refuse(flag: str, **given: bool) -> None:
 def _report(
     screen: Screen, recipe: Recipe, selection: Selection, folder: Path, data_dir: Path | None
 ) -> Report:
-    from sgclearn.paper import compare
     from sgclearn.paper.graph_reports import make_report
     from sgclearn.paper.run_report import report_of
 
     if recipe.form == "runs":
         lines = _run(screen, recipe, selection, folder, data_dir)
-        return report_of(compare(recipe, lines, quick=selection.quick))
+        return report_of(recipe, lines, quick=selection.quick)
     with screen.progress() as stages:
         stages.stage(f"{recipe.where}: computing")
         return make_report(recipe, selection.datasets, data_dir, selection.threads)
@@ -195,13 +195,13 @@ def _report(
 def _run(
     screen: Screen, recipe: Recipe, selection: Selection, folder: Path, data_dir: Path | None
 ) -> list[dict[str, Any]]:
-    from sgclearn.paper import ResultFile, run_recipe
+    from sgclearn.experiments import ResultFile, run_experiment
 
     results = ResultFile(folder / f"{recipe.results}.jsonl")
     before = {kind: len(results.lines(kind)) for kind in ("run", "trial")}
     try:
         with watching(screen) as on_progress:
-            return run_recipe(recipe, results, selection, on_progress, data_dir)
+            return run_experiment(recipe, results, selection, on_progress, data_dir)
     except KeyboardInterrupt:
         made = {kind: len(results.lines(kind)) - number for kind, number in before.items()}
         done = " and ".join(counted(number, kind) for kind, number in made.items() if number)
@@ -215,7 +215,7 @@ def _run(
 
 def _spelled(recipe: Recipe, selection: Selection, page: Path) -> str:
     """The command that makes what the page shows and no more, without the folders of this machine."""
-    from sgclearn.paper import Selection
+    from sgclearn.experiments import Selection
 
     usual = Selection.of(recipe, quick=selection.quick)
     words = ["sgc", COMMAND, recipe.id]
@@ -233,8 +233,8 @@ def _shown(recipe: Recipe, selection: Selection, report: Report) -> Selection:
 
     Where models have unlike numbers of runs that are not the recipe's, nothing but `--runs 0` says so.
     """
-    from sgclearn.paper import Selection
-    from sgclearn.paper.plan import plan_tasks
+    from sgclearn.experiments import Selection
+    from sgclearn.experiments.plan import plan_tasks
 
     n_runs = Counter({(row["dataset"], row["model"]): row["n"] for row in report.to_dict()["rows"]})
     datasets, models = ({pair[part] for pair in n_runs} for part in (0, 1))

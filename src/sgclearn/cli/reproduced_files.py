@@ -10,7 +10,8 @@ from sgclearn.cli.figure_files import write_figure
 from sgclearn.errors import InputError
 
 if TYPE_CHECKING:
-    from sgclearn.paper import Recipe, Selection
+    from sgclearn.experiments import Selection
+    from sgclearn.paper import Recipe
     from sgclearn.paper.report import Report
 
 WRITTEN = "Written by ``sgc reproduce"  # begins a line of every page
@@ -22,14 +23,15 @@ def file_stem(recipe: Recipe, selection: Selection) -> str:
 
     Examples
     --------
-    >>> from sgclearn.paper import Selection, load_recipe
+    >>> from sgclearn.experiments import Selection
+    >>> from sgclearn.paper import load_recipe
     >>> recipe = load_recipe("fig3")
     >>> file_stem(recipe, Selection.of(recipe))
     'fig3'
     >>> file_stem(recipe, Selection.of(recipe, models=["sgc", "gcn"], datasets=["cora"]))
     'fig3-cora-sgc-gcn'
     """
-    from sgclearn.paper import Selection
+    from sgclearn.experiments import Selection
 
     usual = Selection.of(recipe, quick=selection.quick)
     words = [recipe.id]
@@ -75,7 +77,7 @@ def check_no_loss(page: Path, recipe: Recipe, selection: Selection) -> None:
 
     A page names the command that made it, and that names its models and datasets where they are not all.
     """
-    from sgclearn.paper import Selection
+    from sgclearn.experiments import Selection
 
     if not page.is_file():
         return

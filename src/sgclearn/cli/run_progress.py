@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sgclearn.cli.output import Screen, complain
 
 if TYPE_CHECKING:
-    from sgclearn.paper.runner import Progress
+    from sgclearn.experiments.runner import Progress
 
 
 TRIALS_A_LINE = 10  # a search has more trials than a table has runs

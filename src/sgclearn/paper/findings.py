@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
-from sgclearn.paper.comparison import Comparison
-from sgclearn.paper.curves import curves_of
+from sgclearn.experiments.comparison import Comparison
+from sgclearn.experiments.curves import curves_of
 from sgclearn.spectral.theorem import Statement
 
 AUGMENTED = {"aug-adj": "augmented adjacency", "aug-rw": "augmented random walk"}
@@ -15,16 +15,13 @@ CHEBY = "cheby"
 Scores = dict[str, dict[float, float]]  # curve, place, mean
 
 
-def find(comparison: Comparison) -> tuple[Statement, ...]:
-    """Statements of the recipe about its scores; none where it has none, and none about data without all the runs."""
-    name = comparison.recipe.findings
-    if name is None:
-        return ()
+def find(name: str, comparison: Comparison) -> tuple[Statement, ...]:
+    """Statements of one kind about the scores of a comparison; none about data without all the runs."""
     scores: dict[str, Scores] = {}
     for curve in curves_of(comparison):
         scores.setdefault(curve.panel, {})[curve.group] = {place: row.mean for place, row in curve.points}
-    points = {model.group[0]: 0 for model in comparison.recipe.models.values()}
-    for model in comparison.recipe.models.values():
+    points = {model.group[0]: 0 for model in comparison.experiment.models.values()}
+    for model in comparison.experiment.models.values():
         points[model.group[0]] += 1
     return tuple(
         statement

@@ -15,7 +15,7 @@ from sgclearn.datasets.folders import find_files, search_folders
 from sgclearn.datasets.inert_pickle import read_pickle
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY
 from sgclearn.errors import InputError
-from sgclearn.paper.machine import in_words, machine, threads_limited, versions
+from sgclearn.experiments.machine import in_words, machine, threads_limited, versions
 from sgclearn.paper.recipe import Recipe
 from sgclearn.paper.report import Report, Table
 from sgclearn.spectral import Theorem1, check_theorem1, plot_filters

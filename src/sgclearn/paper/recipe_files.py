@@ -13,7 +13,7 @@ A file of `recipes/`, in short::
 
     [models.sgc]
     title = "SGC"
-    model = "sgc"                   # the class, see models.py
+    model = "sgc"                   # the class, see experiments/models.py
 
     [[models.sgc.settings]]         # as many groups as there are sources
     source = "the paper, section 6.1"
@@ -25,6 +25,7 @@ A file of `recipes/`, in short::
     tolerance = { within = 0.3 }    # { below = 0.5 }: so many points lower at most; { std = 1.0 }: so many
     cora = { value = 81.0, std = 0.0 }          # standard deviations off, the published or else the measured one
 
+A model with `settings_of = "gcn"` has the published settings of that baseline before its own.
 A model with `like = "tab2"` has the title, class, settings and search of its namesake there, and may add to them;
 `sweep = { setting = "n_hops", as = "K", values = [2, 3] }` makes a model of every value. A recipe with
 `runs_of = "tab2"` shows runs of that recipe in another way: it names models of it and declares none.
@@ -37,19 +38,10 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+from sgclearn.baselines.settings import SettingGroup, published_settings
 from sgclearn.errors import InputError
-from sgclearn.paper.recipe import (
-    FIGURES,
-    FORMS,
-    METRICS,
-    TOLERANCES,
-    ModelRecipe,
-    Published,
-    Quick,
-    Recipe,
-    Search,
-    SettingGroup,
-)
+from sgclearn.experiments.experiment import METRICS, TOLERANCES, ModelEntry, Published, Quick, Search
+from sgclearn.paper.recipe import FIGURES, FORMS, Recipe
 
 NEEDED = ("id", "title", "where", "datasets")
 PLAIN = ("runs", "seed", "metric", "time_against", "form", "figure", "findings")
@@ -132,7 +124,7 @@ def _other_view(table: dict[str, Any]) -> Recipe:
     )
 
 
-def _models(name: str, entry: dict[str, Any]) -> list[ModelRecipe]:
+def _models(name: str, entry: dict[str, Any]) -> list[ModelEntry]:
     """The model of an entry, or one for each value of its sweep."""
     entry = dict(entry)
     sweep = entry.pop("sweep", None)
@@ -151,7 +143,7 @@ def _models(name: str, entry: dict[str, Any]) -> list[ModelRecipe]:
     ]
 
 
-def _model(name: str, entry: dict[str, Any]) -> ModelRecipe:
+def _model(name: str, entry: dict[str, Any]) -> ModelEntry:
     like = entry.pop("like", None)
     base = None if like is None else load_recipe(like).models[name]
     published = dict(entry.pop("published", {}))
@@ -163,10 +155,13 @@ def _model(name: str, entry: dict[str, Any]) -> ModelRecipe:
     if search is not None:
         space = {setting: (low, high) for setting, (low, high) in search["space"].items()}
         given["search"] = Search(search["source"], space, search["trials"])
-    given["settings"] = (() if base is None else base.settings) + tuple(
-        SettingGroup(**group) for group in entry.get("settings", ())
+    published_ones = published_settings(given.pop("settings_of")) if "settings_of" in given else ()
+    given["settings"] = (
+        *(() if base is None else base.settings),
+        *published_ones,
+        *(SettingGroup(**group) for group in entry.get("settings", ())),
     )
-    return ModelRecipe(
+    return ModelEntry(
         name=name,
         published={dataset: Published(**figure) for dataset, figure in published.items()},
         published_source=source,

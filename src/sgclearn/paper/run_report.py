@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sgclearn.paper.comparison import Comparison
-from sgclearn.paper.curves import curve_table, plot_curves
-from sgclearn.paper.figure import plot_comparison
+from sgclearn.experiments.accuracy_over_time import plot_accuracy_over_time
+from sgclearn.experiments.comparison import Comparison, compare
+from sgclearn.experiments.curves import curve_table, plot_curves
+from sgclearn.experiments.experiment import METRICS, ModelEntry
+from sgclearn.experiments.figure import plot_comparison
+from sgclearn.experiments.machine import in_words
+from sgclearn.experiments.results import Line
+from sgclearn.experiments.tables import SCORE_HEADER, TIME_HEADER, score_rows, time_rows, verdict
 from sgclearn.paper.findings import find
-from sgclearn.paper.machine import in_words
-from sgclearn.paper.recipe import METRICS, ModelRecipe
+from sgclearn.paper.recipe import Recipe
 from sgclearn.paper.report import Report, Table
-from sgclearn.paper.tables import SCORE_HEADER, TIME_HEADER, score_rows, time_rows, verdict
-from sgclearn.paper.time_figure import plot_accuracy_over_time
 
 FIGURES = {"points": plot_comparison, "curves": plot_curves, "times": plot_accuracy_over_time}
 
 
-def report_of(comparison: Comparison) -> Report:
-    """What is shown of the runs of a recipe: scores, times, details, settings and machine."""
-    recipe = comparison.recipe
+def report_of(recipe: Recipe, lines: Sequence[Line], *, quick: bool = False) -> Report:
+    """What is shown of the runs of a recipe: scores, times, details, settings and machine; see `compare`."""
+    comparison = compare(recipe, lines, quick=quick)
     if not comparison.rows:
         return Report(recipe, (), document=comparison.to_dict(), quick=comparison.quick)
     said = "Quick runs: they show that everything works, and are not judged." if comparison.quick else ""
@@ -29,7 +32,7 @@ def report_of(comparison: Comparison) -> Report:
     return Report(
         recipe,
         _tables(comparison),
-        statements=find(comparison),
+        statements=find(recipe.findings, comparison) if recipe.findings else (),
         draw=partial(FIGURES[recipe.figure], comparison),
         document=comparison.to_dict(),
         lead=tuple(line for line in (said, _judgement(comparison)) if line),
@@ -42,13 +45,13 @@ def report_of(comparison: Comparison) -> Report:
 
 
 def _part(comparison: Comparison) -> str:
-    recipe, shown = comparison.recipe, dict.fromkeys(row.dataset for row in comparison.rows)
+    recipe, shown = comparison.experiment, dict.fromkeys(row.dataset for row in comparison.rows)
     is_whole = all(name in shown or options.get("on_request") for name, options in recipe.datasets.items())
     return "" if is_whole else "; ".join(recipe.title_of(name) for name in shown)
 
 
 def _tables(comparison: Comparison) -> tuple[Table, ...]:
-    recipe = comparison.recipe
+    recipe = comparison.experiment
     scores = METRICS[recipe.metric][:1].upper() + METRICS[recipe.metric][1:]
     if recipe.is_swept:
         return (Table(f"{scores}, {_n_runs(comparison)}", *curve_table(comparison)),)
@@ -76,7 +79,7 @@ def _judgement(comparison: Comparison) -> str:
     said = f"Of {len(judged)} figures with a tolerance {len(judged) - len(failed)} are within it"
     if not failed:
         return said + "."
-    recipe = comparison.recipe
+    recipe = comparison.experiment
     named = "; ".join(
         f"{recipe.models[row.model].title} on {recipe.title_of(row.dataset)}, {row.difference:+.2f} "
         f"({verdict(comparison, row)})"
@@ -86,7 +89,7 @@ def _judgement(comparison: Comparison) -> str:
 
 
 def _time_words(comparison: Comparison) -> tuple[str, ...]:
-    recipe = comparison.recipe
+    recipe = comparison.experiment
     title = recipe.models[str(recipe.time_against)].title
     return (
         "Mean over the runs, every model on the same number of threads; CPU seconds are processor time, which other",
@@ -107,13 +110,13 @@ def _details(comparison: Comparison) -> tuple[tuple[str, ...], ...]:
             values = [run["details"].get(name) for run in runs]
             found.append(f"{name.replace('_', ' ')} {_summary(values)}")
         searched = _searched(comparison, runs)
-        names = comparison.recipe.title_of(row.dataset), comparison.recipe.models[row.model].title
+        names = comparison.experiment.title_of(row.dataset), comparison.experiment.models[row.model].title
         rows.append((*names, "; ".join(found + searched)))
     return tuple(rows)
 
 
 def _searched(comparison: Comparison, runs: list[dict[str, Any]]) -> list[str]:
-    search = comparison.recipe.models[runs[0]["model"]].search
+    search = comparison.experiment.models[runs[0]["model"]].search
     if search is None:
         return []
     return [f"{name.replace('_', ' ')} found {runs[0]['settings'][name]:.4g}" for name in search.space]
@@ -128,7 +131,7 @@ def _summary(values: list[Any]) -> str:
     return f"{sum(numbers) / len(numbers):.4g}"
 
 
-def _settings(models: list[ModelRecipe]) -> tuple[str, ...]:
+def _settings(models: list[ModelEntry]) -> tuple[str, ...]:
     """Lines about every model with the source of each setting; a sweep is one model with several values."""
     lines: list[str] = []
     for name, title in dict(model.group for model in models).items():
@@ -141,7 +144,7 @@ def _settings(models: list[ModelRecipe]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _settings_of(model: ModelRecipe) -> list[str]:
+def _settings_of(model: ModelEntry) -> list[str]:
     lines = []
     for group in model.settings:
         told = [f"``{name} = {value!r}``" for name, value in group.values.items()]

@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import sgclearn.paper.runner
+import sgclearn.experiments.runner
 from sgclearn import Graph, GraphDataset
 from sgclearn.baselines import Baseline
+from sgclearn.baselines.registry import Registered
 from sgclearn.datasets.splits import split_per_class
 from sgclearn.errors import InputError, MissingExtraError
-from sgclearn.paper import compare_models, known_models, plot_accuracy_over_time
-from sgclearn.paper.machine import threads_limited
-from sgclearn.paper.models import MODELS, build_model
-from sgclearn.paper.own_data import OwnData, prepared_features
-from sgclearn.paper.own_models import WITHOUT_WEIGHTS, chosen_models, own_recipe
+from sgclearn.experiments import compare_models, known_models, plot_accuracy_over_time
+from sgclearn.experiments.machine import threads_limited
+from sgclearn.experiments.models import MODELS, build_model
+from sgclearn.experiments.own_data import OwnData, prepared_features
+from sgclearn.experiments.own_models import WITHOUT_WEIGHTS, chosen_models, own_recipe
 from sgclearn.propagation.engines.threads import thread_count
 
 PLAIN = ["logistic-regression", "label-propagation"]
@@ -66,12 +67,7 @@ class Failing(Baseline):
 
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> type[Failing]:
-    monkeypatch.setitem(MODELS, "failing", (__name__, "Failing"))
-    real = sgclearn.paper.models.importlib.import_module
-    here = type("Here", (), {"Failing": Failing})
-    monkeypatch.setattr(
-        "sgclearn.paper.models.importlib.import_module", lambda name: here if name == __name__ else real(name)
-    )
+    monkeypatch.setitem(MODELS, "failing", Registered(__name__, "Failing"))
     return Failing
 
 
@@ -96,7 +92,7 @@ def test_compare_models_gives_every_run_a_split_that_all_models_share(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: dict[int, list[tuple[int, ...]]] = {}
-    real = sgclearn.paper.runner.build_model
+    real = sgclearn.experiments.runner.build_model
 
     def build(name, settings, seed):
         model = real(name, settings, seed)
@@ -108,7 +104,7 @@ def test_compare_models_gives_every_run_a_split_that_all_models_share(
         )
         return model
 
-    monkeypatch.setattr(sgclearn.paper.runner, "build_model", build)
+    monkeypatch.setattr(sgclearn.experiments.runner, "build_model", build)
     compare_models(drawn, PLAIN, runs=3, seed=300)
     assert {seed: len(set(splits)) for seed, splits in seen.items()} == {300: 1, 301: 1, 302: 1}
     assert all(len(splits) == 3 for splits in seen.values())
@@ -228,7 +224,7 @@ def test_without_torch_the_default_says_what_to_install(monkeypatch: pytest.Monk
     assert chosen_models(None)[0] == ["sgc", *PLAIN]
     found = compare_models(two_groups(), "all", runs=1)
     assert [row.model for row in found.rows] == ["sgc", *PLAIN]
-    (note,) = found.recipe.notes
+    (note,) = found.experiment.notes
     assert note.startswith("GCN, GAT, ")
     assert note.endswith(
         'left out: torch is needed for this and is not installed: run pip install "sgclearn[baselines]".'
@@ -256,7 +252,7 @@ def test_networks_keep_their_published_settings_and_the_common_features() -> Non
     (line,) = [line for line in found.lines if line["model"] == "gcn"]
     assert (line["settings"]["hidden"], line["settings"]["patience"]) == (16, 10)
     assert line["settings"]["row_norm"] is None
-    assert "Kipf and Welling" in found.recipe.models["gcn"].settings[0].source
+    assert "Kipf and Welling" in found.experiment.models["gcn"].settings[0].source
 
 
 @pytest.mark.parametrize("name", WITHOUT_WEIGHTS)
@@ -326,7 +322,7 @@ def test_figure_has_a_point_a_model_relative_to_sgc() -> None:
     assert set(points) == {"SGC", "Logistic regression", "Label propagation"}
     assert points["SGC"][0] == 1.0
     for row in found.rows:
-        x, y = points[found.recipe.models[row.model].title]
+        x, y = points[found.experiment.models[row.model].title]
         assert y == pytest.approx(row.mean)
         assert x == pytest.approx(row.ratio or 1.0)
     assert axes.get_xscale() == "log"

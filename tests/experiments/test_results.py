@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sgclearn.errors import DataFileError, InputError
-from sgclearn.paper import ResultFile
-from sgclearn.paper.results import fingerprint
+from sgclearn.experiments import ResultFile
+from sgclearn.experiments.results import fingerprint
 
 plain = st.dictionaries(st.text(max_size=8), st.one_of(st.integers(), st.text(max_size=8), st.booleans()))
 
@@ -102,7 +102,7 @@ def test_results_that_may_not_be_changed_are_read_up_to_the_last_whole_line(tmp_
     def forbid(*given, **more):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("sgclearn.paper.results.locked", forbid)
+    monkeypatch.setattr("sgclearn.experiments.results.locked", forbid)
     assert ResultFile(path).lines("run") == [{"kind": "run"}]
     assert path.read_bytes().endswith(b'{"kind')
 

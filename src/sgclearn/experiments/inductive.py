@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sgclearn.datasets import GraphDataset, load_dataset, make_block_graph
 from sgclearn.errors import InputError
-from sgclearn.paper.problems import Problem, RunData
+from sgclearn.experiments.problems import Problem, RunData
 
 DRAWN = "block"  # name of the graph that is drawn and not loaded
 STATISTICS = ("all", "train")

@@ -10,7 +10,7 @@ import pytest
 
 from sgclearn import Graph, GraphDataset, load_dataset
 from sgclearn.errors import InputError
-from sgclearn.paper.sgc import SGCModel, TextSGCModel
+from sgclearn.experiments.sgc import SGCModel, TextSGCModel
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from textwrap import fill
 from typing import Any
 
 from sgclearn.errors import require
-from sgclearn.paper.comparison import Comparison, Row
-from sgclearn.paper.recipe import METRICS
+from sgclearn.experiments.comparison import Comparison, Row
+from sgclearn.experiments.experiment import METRICS
 
 COLOURS = ("#1f5fa8", "#c0392b", "#3a8a4d", "#8e5ea2", "#c77f1e", "#4a9aa8", "#6b6b6b", "#a8486b")
 MARKERS = "osD^vPX<>ph"  # as many as are no multiple of the colours: the pairs repeat late
@@ -36,7 +36,7 @@ def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
 
     if figure is None:
         figure = Figure(figsize=(11, 4.2), layout="constrained")
-    recipe = comparison.recipe
+    experiment = comparison.experiment
     scores, times = figure.subplots(1, 2, width_ratios=(3, 2))
     datasets = list(dict.fromkeys(row.dataset for row in comparison.rows))
     models = list(dict.fromkeys(row.model for row in comparison.rows))
@@ -45,13 +45,13 @@ def plot_comparison(comparison: Comparison, figure: Any = None) -> Any:
         offset = WIDTH * ((number + 0.5) / len(models) - 0.5)
         places = [datasets.index(row.dataset) + offset for row in rows]
         style = style_of(number)
-        shown = [] if recipe.models[model].time_only else rows
-        _draw_scores(scores, shown, places[: len(shown)], style, recipe.models[model].title)
+        shown = [] if experiment.models[model].time_only else rows
+        _draw_scores(scores, shown, places[: len(shown)], style, experiment.models[model].title)
         times.plot(places, [row.seconds for row in rows], linestyle="none", markersize=5, **style)
     if any(row.published is not None for row in comparison.rows):
         scores.plot([], [], "o", color="#555555", markerfacecolor="none", label="published")
-    titles = [fill(recipe.title_of(dataset), TITLE_WIDTH) for dataset in datasets]
-    for axes, label in ((scores, METRICS[recipe.metric]), (times, "training time (s)")):
+    titles = [fill(experiment.title_of(dataset), TITLE_WIDTH) for dataset in datasets]
+    for axes, label in ((scores, METRICS[experiment.metric]), (times, "training time (s)")):
         axes.set_xticks(range(len(datasets)), titles)
         axes.set_ylabel(label)
         axes.grid(axis="y", color="#dddddd", linewidth=0.6)

@@ -1,4 +1,4 @@
-"""SGC and other models on one's own data, all with the same splits: a recipe made in memory, and its runs."""
+"""SGC and other models on one's own data, all with the same splits: an experiment made in memory, and its runs."""
 
 from __future__ import annotations
 
@@ -9,34 +9,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sgclearn.baselines.settings import SettingGroup, published_settings
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, MissingExtraError, require
-from sgclearn.paper.comparison import compare
-from sgclearn.paper.models import MODELS, model_class
-from sgclearn.paper.own_comparison import ModelComparison
-from sgclearn.paper.own_data import Draw, OwnData
-from sgclearn.paper.plan import Selection, check_amounts, keys_of
-from sgclearn.paper.recipe import ModelRecipe, Recipe, SettingGroup
-from sgclearn.paper.recipe_files import load_recipe
-from sgclearn.paper.results import ResultFile
-from sgclearn.paper.runner import OnProgress, run_recipe
+from sgclearn.experiments.comparison import compare
+from sgclearn.experiments.experiment import Experiment, ModelEntry
+from sgclearn.experiments.models import MODELS, model_class
+from sgclearn.experiments.own_comparison import ModelComparison
+from sgclearn.experiments.own_data import Draw, OwnData
+from sgclearn.experiments.plan import Selection, check_amounts, keys_of
+from sgclearn.experiments.results import ResultFile
+from sgclearn.experiments.runner import OnProgress, run_experiment
 
 SGC, PLAIN, SPREADING = "sgc", "logistic-regression", "label-propagation"
 ALL = "all"
 TITLES = {SGC: "SGC", PLAIN: "Logistic regression", SPREADING: "Label propagation"}
-# Models of documents, and SGC trained as in one table of the paper.
-NOT_COMPARED = ("text-sgc", "textgcn", "sgc-steps")
+NOT_COMPARED = "sgc-steps"  # SGC, trained as in one table of the paper
 FEATURES_ALONE = (PLAIN, "mlp")
 WITHOUT_WEIGHTS = ("gat", "agnn", "adalnet", "deepwalk", "sage", "unsupervised-sage", "gaan")  # of the edges
 DEFAULT_HOPS = (1, 2, 3)
 DEFAULT_RUNS, DEFAULT_SEED = 5, 2019
-# The recipe that has the published settings of a baseline, and its name there.
-SETTINGS_FROM = {
-    "sage": ("tab3", "sage-mean"),
-    "unsupervised-sage": ("tab3", "unsupervised-sage-mean"),
-    "gaan": ("tab3", "gaan"),
-}
-# Table 3 has twelve thousand training nodes and none to stop by; a few hundred make only a batch or two an epoch.
+# Published for twelve thousand training nodes and none to stop by; a few hundred make only a batch or two an epoch.
 EPOCHS = {
     "sage": {"max_epochs": 200, "patience": 20},
     "unsupervised-sage": {"max_epochs": 20},
@@ -60,8 +53,8 @@ def known_models() -> tuple[str, ...]:
     >>> known_models()[:4]
     ('sgc', 'logistic-regression', 'label-propagation', 'gcn')
     """
-    others = (name for name in MODELS if name not in (*TITLES, *NOT_COMPARED))
-    return (*TITLES, *others)
+    others = (name for name, entry in MODELS.items() if entry.task == "nodes" and name not in TITLES)
+    return (*TITLES, *(name for name in others if name != NOT_COMPARED))
 
 
 def missing_extra(model: str) -> str | None:
@@ -161,7 +154,7 @@ def compare_models(
     Examples
     --------
     >>> from sgclearn import load_dataset
-    >>> from sgclearn.paper import compare_models
+    >>> from sgclearn.experiments import compare_models
     >>> found = compare_models(load_dataset("debian"), ["label-propagation"], runs=1, n_hops=2)
     >>> [row.model for row in found.rows]
     ['sgc', 'label-propagation']
@@ -171,32 +164,32 @@ def compare_models(
         raise InputError("runs must be >= 1 to begin anew: got 0, which shows what is there.")
     chosen, notes = chosen_models(models)
     own = OwnData(data, seed, prepare)
-    recipe = own_recipe(own, chosen, seed=seed, n_hops=n_hops, notes=notes)
+    experiment = own_recipe(own, chosen, seed=seed, n_hops=n_hops, notes=notes)
     alone = [] if own.has_features else [name for name in chosen if name in FEATURES_ALONE]
     failures = dict.fromkeys(alone, "it reads the features of a node alone, and there are none.")
     able = [name for name in chosen if name not in failures]
     if runs and (missing := [why for name in able if (why := missing_extra(name))]):
         raise MissingExtraError(missing[0])  # before a file is made
-    selection = Selection.of(recipe, models=able, runs=runs, threads=threads)
+    selection = Selection.of(experiment, models=able, runs=runs, threads=threads)
     with tempfile.TemporaryDirectory() as folder:
         if anew and results is not None:
             Path(results).unlink(missing_ok=True)
         file = ResultFile(Path(folder, "runs.jsonl") if results is None else results)
-        _check_same_data(file, recipe, own.first.name, is_begun=runs > 0)
-        lines = run_recipe(
-            recipe, file, selection, on_progress, loaded={own.first.name: own}, keep_going=True
+        _check_same_data(file, experiment, own.first.name, is_begun=runs > 0)
+        lines = run_experiment(
+            experiment, file, selection, on_progress, loaded={own.first.name: own}, keep_going=True
         )
     if with_earlier:
         there = {line["model"] for kind in ("run", "failure") for line in file.lines(kind)}
         shown = [name for name in known_models() if name in there or name in chosen]
-        recipe = own_recipe(own, shown, seed=seed, n_hops=n_hops, notes=notes)
+        experiment = own_recipe(own, shown, seed=seed, n_hops=n_hops, notes=notes)
         able = [name for name in shown if name not in failures]
-        selection = Selection.of(recipe, models=able, runs=0, threads=threads)
-        lines = run_recipe(recipe, file, selection)
+        selection = Selection.of(experiment, models=able, runs=0, threads=threads)
+        lines = run_experiment(experiment, file, selection)
     elif runs:
         lines = [line for line in lines if line["run"] < runs]
-    failures |= _failed(recipe, selection, file, lines)
-    return ModelComparison(**vars(compare(recipe, lines)), failures=failures, prepare=own.prepare)
+    failures |= _failed(experiment, selection, file, lines)
+    return ModelComparison(**vars(compare(experiment, lines)), failures=failures, prepare=own.prepare)
 
 
 def own_recipe(
@@ -206,17 +199,16 @@ def own_recipe(
     seed: int,
     n_hops: int | Sequence[int],
     notes: Sequence[str] = (),
-) -> Recipe:
-    """Recipe for models on one dataset; nothing in it was published."""
+) -> Experiment:
+    """Experiment for models on one dataset; nothing in it was published."""
     name = own.first.name
     entries = {model: _entry(model, own, n_hops) for model in models}
     unweighted = [entries[model].title for model in models if model in WITHOUT_WEIGHTS]
     if unweighted and own.first.graph.is_weighted:
         notes = [*notes, f"{', '.join(unweighted)}: edges are read without their weights."]
-    return Recipe(
+    return Experiment(
         id="compare",
         title=f"Models on {name}",
-        where="Own data",
         runs=DEFAULT_RUNS,
         seed=seed,
         metric="test_accuracy",
@@ -227,20 +219,18 @@ def own_recipe(
     )
 
 
-def _entry(model: str, own: OwnData, n_hops: int | Sequence[int]) -> ModelRecipe:
+def _entry(model: str, own: OwnData, n_hops: int | Sequence[int]) -> ModelEntry:
     if model in (SGC, PLAIN):
         hops: Any = 0 if model == PLAIN else [n_hops] if isinstance(n_hops, int) else list(n_hops)
         source = "this package: the best of 25 weight decays" + (" and of these hops" if model == SGC else "")
         values = {"n_hops": hops, "weight_decay": "validated"}
-        return ModelRecipe(
+        return ModelEntry(
             model, TITLES[model], SGC, (SettingGroup(f"{source} on the validation nodes", values),)
         )
-    table, row = SETTINGS_FROM.get(model, ("tab2", model))
-    published = load_recipe(table).models.get(row)
     # A citation graph of the paper by its name has the settings of that graph, any other those of all graphs.
     groups = [
         group
-        for group in (published.settings if published else ())
+        for group in published_settings(model)
         if group.values or any(own.first.name in by_name for by_name in group.by_dataset.values())
     ]
     if model in EPOCHS:
@@ -252,12 +242,12 @@ def _entry(model: str, own: OwnData, n_hops: int | Sequence[int]) -> ModelRecipe
         ours["with_features"] = False
     if ours:
         groups.append(SettingGroup("this comparison: features prepared once, for all models alike", ours))
-    return ModelRecipe(model, _title(model), model, tuple(groups))
+    return ModelEntry(model, _title(model), model, tuple(groups))
 
 
-def _check_same_data(results: ResultFile, recipe: Recipe, name: str, is_begun: bool) -> None:
+def _check_same_data(results: ResultFile, experiment: Experiment, name: str, is_begun: bool) -> None:
     """Begin a file of results with what it is about, and refuse one that is about something else."""
-    mark = {"kind": "data", "name": name, "sha256": recipe.datasets[name]["sha256"]}
+    mark = {"kind": "data", "name": name, "sha256": experiment.datasets[name]["sha256"]}
     for line in results.lines("data"):
         if line["sha256"] == mark["sha256"]:
             return
@@ -270,10 +260,10 @@ def _check_same_data(results: ResultFile, recipe: Recipe, name: str, is_begun: b
 
 
 def _failed(
-    recipe: Recipe, selection: Selection, results: ResultFile, lines: list[dict[str, Any]]
+    experiment: Experiment, selection: Selection, results: ResultFile, lines: list[dict[str, Any]]
 ) -> dict[str, str]:
     """Why models have fewer runs than the others, as far as their last failure says."""
-    keys = keys_of(recipe, selection)
+    keys = keys_of(experiment, selection)
     done = {(line["key"], line["run"]) for line in lines}
     return {
         line["model"]: str(line["error"])

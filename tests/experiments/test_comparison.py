@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from sgclearn.paper import compare
+from sgclearn.experiments import compare
+from sgclearn.experiments.tables import SCORE_HEADER, TIME_HEADER, score_rows, time_rows
 from sgclearn.paper.page import results_page
 from sgclearn.paper.recipe_files import parse_recipe
 from sgclearn.paper.run_report import report_of
-from sgclearn.paper.tables import SCORE_HEADER, TIME_HEADER, score_rows, time_rows
 
 RECIPE = """
 id = "toy"
@@ -125,13 +125,12 @@ def test_comparison_of_a_figure_that_is_only_a_time_judges_no_accuracy(recipe, l
 def test_comparison_of_quick_runs_judges_nothing(recipe, lines):
     quick = compare(recipe, lines, quick=True)
     assert {row.passed for row in quick.rows} == {None}
-    assert "not judged" in results_page(report_of(quick), command="sgc")
+    assert "not judged" in results_page(report_of(quick.experiment, quick.lines, quick=True), command="sgc")
 
 
 def test_page_of_some_datasets_names_them_in_its_title(recipe, lines):
     whole, part = (
-        results_page(report_of(compare(recipe, some)), command="sgc").splitlines()[0]
-        for some in (lines, lines[:3])
+        results_page(report_of(recipe, some), command="sgc").splitlines()[0] for some in (lines, lines[:3])
     )
     assert part == f"{whole} (Alpha)"
 
@@ -161,12 +160,12 @@ def test_tables_have_columns_with_names_of_their_own(recipe, lines):
     for header, rows in ((SCORE_HEADER, score_rows(comparison)), (TIME_HEADER, time_rows(comparison))):
         assert len(set(header)) == len(header)
         assert [row[header.index("n")] for row in rows] == ["2", "1", "1"]
-    page = results_page(report_of(comparison), command="sgc reproduce toy")
+    page = results_page(report_of(comparison.experiment, comparison.lines), command="sgc reproduce toy")
     assert page.count("     - published s\n") == page.count("     - published ratio\n") == 1
 
 
 def test_page_holds_results_settings_sources_and_machine(recipe, lines):
-    page = results_page(report_of(compare(recipe, lines)), command="sgc reproduce toy", picture="toy.svg")
+    page = results_page(report_of(recipe, lines), command="sgc reproduce toy", picture="toy.svg")
     for words in (
         "Of 2 figures with a tolerance 1 are within it, and not: Slow on Alpha, +0.40 (+-0.3 missed).",
         ".. image:: toy.svg",
@@ -185,14 +184,14 @@ def test_page_holds_results_settings_sources_and_machine(recipe, lines):
 
 def test_page_is_valid_restructured_text(recipe, lines):
     core = pytest.importorskip("docutils.core")
-    page = results_page(report_of(compare(recipe, lines)), command="sgc reproduce toy", picture="toy.svg")
+    page = results_page(report_of(recipe, lines), command="sgc reproduce toy", picture="toy.svg")
     html = core.publish_string(page, writer="html5", settings_overrides={"halt_level": 2, "report_level": 2})
     assert b"<td><p>80.40</p></td>" in html
 
 
 def test_figure_draws_every_row_and_the_published_figures(recipe, lines):
     pytest.importorskip("matplotlib")
-    from sgclearn.paper.figure import plot_comparison
+    from sgclearn.experiments.figure import plot_comparison
 
     figure = plot_comparison(compare(recipe, lines))
     scores, times = figure.axes
@@ -211,6 +210,8 @@ def test_model_for_its_time_alone_shows_no_score():
     comparison = compare(timed, [line("a", "fast", 81.0, 2.0), line("a", "slow", 12.3, 90.0)])
     assert [row[1] for row in score_rows(comparison)] == ["Fast"]
     assert [row[1] for row in time_rows(comparison)] == ["Fast", "Slow"]
-    assert "12.3" not in results_page(report_of(comparison), command="sgc reproduce toy")
-    figure = pytest.importorskip("sgclearn.paper.figure").plot_comparison(comparison)
+    assert "12.3" not in results_page(
+        report_of(comparison.experiment, comparison.lines), command="sgc reproduce toy"
+    )
+    figure = pytest.importorskip("sgclearn.experiments.figure").plot_comparison(comparison)
     assert [len(axes.lines[0].get_xdata()) for axes in figure.axes] == [1, 1]

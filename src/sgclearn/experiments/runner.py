@@ -1,4 +1,4 @@
-"""Carry out a recipe: what is in the results already is not run again."""
+"""Carry out an experiment: what is in the results already is not run again."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from sgclearn.errors import SgclearnError, require
-from sgclearn.paper.machine import machine, threads_limited, versions
-from sgclearn.paper.models import build_model, model_class
-from sgclearn.paper.plan import Pair, Selection, Stopwatch, Task, keys_of, plan_tasks
-from sgclearn.paper.problems import Problem, RunData, load_problem
-from sgclearn.paper.recipe import Recipe
-from sgclearn.paper.results import Line, ResultFile
-from sgclearn.paper.search import Settings, search_settings
+from sgclearn.experiments.experiment import Experiment
+from sgclearn.experiments.machine import machine, threads_limited, versions
+from sgclearn.experiments.models import build_model, model_class
+from sgclearn.experiments.plan import Pair, Selection, Stopwatch, Task, keys_of, plan_tasks
+from sgclearn.experiments.problems import Problem, RunData, load_problem
+from sgclearn.experiments.results import Line, ResultFile
+from sgclearn.experiments.search import Settings, search_settings
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a recipe is: runs done, what goes on, how far that is, and a guess of the seconds left.
+    """How far an experiment is: runs done, what goes on, how far that is, and a guess of the seconds left.
 
     `line` is the result of the run or trial that has just ended, or why it failed; None in between. `score` is that of
-    the line: the recipe's metric of a run, the validation accuracy of a trial.
+    the line: the experiment's metric of a run, the validation accuracy of a trial.
     """
 
     done: int
@@ -40,8 +40,8 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
-def run_recipe(
-    recipe: Recipe,
+def run_experiment(
+    experiment: Experiment,
     results: ResultFile,
     selection: Selection | None = None,
     on_progress: OnProgress | None = None,
@@ -50,11 +50,11 @@ def run_recipe(
     loaded: Mapping[str, RunData] | None = None,
     keep_going: bool = False,
 ) -> list[Line]:
-    """Make the runs of a recipe that are not in the results yet, and give all that belong to it.
+    """Make the runs of an experiment that are not in the results yet, and give all that belong to it.
 
     Parameters
     ----------
-    recipe : Recipe
+    experiment : Experiment
     results : ResultFile
         Gains a line a run (and a line a trial of a search), each as soon as it is known.
     selection : Selection, optional
@@ -64,7 +64,7 @@ def run_recipe(
     data_dir : path, optional
         Folder with the files of datasets; the folder named by SGCLEARN_DATA if not given.
     loaded : mapping, optional
-        Datasets of the recipe that are in memory already: name to a function from seed to `Problem`.
+        Datasets of the experiment that are in memory already: name to a function from seed to `Problem`.
     keep_going : bool, default False
         Whether a model that fails is left out of the further runs, its error a line of kind "failure", instead of
         ending everything.
@@ -74,9 +74,9 @@ def run_recipe(
     list of dict
         The runs with these settings, threads and seeds, earlier ones too; each once.
     """
-    selection = Selection.of(recipe) if selection is None else selection
-    tasks = plan_tasks(recipe, selection)
-    # The run counts beside its seed: a search has the seed of the recipe, which is that of the first run.
+    selection = Selection.of(experiment) if selection is None else selection
+    tasks = plan_tasks(experiment, selection)
+    # The run counts beside its seed: a search has the seed of the experiment, which is that of the first run.
     done = {(line["key"], line["run"], line["seed"]) for line in results.lines("run")}
     pending = [task for task in tasks if (task.key, task.run, task.seed) not in done]
     for name in dict.fromkeys(task.model.model for task in pending):
@@ -84,18 +84,18 @@ def run_recipe(
             require(module, extra)  # better now than after an hour
     if any(task.model.search for task in pending):
         require("optuna", "tune")
-    run = _Run(recipe, results, selection, tasks, on_progress, data_dir)
+    run = _Run(experiment, results, selection, tasks, on_progress, data_dir)
     run.loaded_before, run.keep_going = loaded or {}, keep_going
     run.make(pending)
-    return _selected(recipe, selection, results)
+    return _selected(experiment, selection, results)
 
 
-def _selected(recipe: Recipe, selection: Selection, results: ResultFile) -> list[Line]:
+def _selected(experiment: Experiment, selection: Selection, results: ResultFile) -> list[Line]:
     """Runs of what is selected, each once: two commands in one folder at the same time may both have made it."""
-    keys = keys_of(recipe, selection)
+    keys = keys_of(experiment, selection)
     found: dict[tuple[str, int], Line] = {}
     for line in results.lines("run"):
-        if line["key"] in keys and line["seed"] == recipe.seed + line["run"]:
+        if line["key"] in keys and line["seed"] == experiment.seed + line["run"]:
             found.setdefault((line["key"], line["seed"]), line)
     return list(found.values())
 
@@ -103,14 +103,14 @@ def _selected(recipe: Recipe, selection: Selection, results: ResultFile) -> list
 class _Run:
     def __init__(
         self,
-        recipe: Recipe,
+        experiment: Experiment,
         results: ResultFile,
         selection: Selection,
         tasks: list[Task],
         on_progress: OnProgress | None,
         data_dir: Path | None,
     ) -> None:
-        self.recipe, self.results, self.selection = recipe, results, selection
+        self.experiment, self.results, self.selection = experiment, results, selection
         self.data_dir = data_dir
         self.n_tasks = len(tasks)
         self.watch = Stopwatch()
@@ -147,7 +147,7 @@ class _Run:
             self.results.append(line)
             self.watch.add(task.pair, line["wall_seconds"])
             self.pending.pop(0)
-            self._tell(_name(self.recipe, task), 0.0, line)
+            self._tell(_name(self.experiment, task), 0.0, line)
 
     def _give_up(self, task: Task, error: Exception) -> None:
         """Note why a model fails, and leave its other runs out: they would fail too."""
@@ -156,26 +156,26 @@ class _Run:
         line = {"kind": "failure", **mark, "error": " ".join(words.split())}
         self.results.append(line)
         self.pending = [other for other in self.pending if other.key != task.key]
-        self._tell(_name(self.recipe, task), 0.0, line)
+        self._tell(_name(self.experiment, task), 0.0, line)
 
     def _load(self, dataset: str) -> None:
         if dataset in self.loaded_before:
             self.data, self.loaded = self.loaded_before[dataset], dataset
         if self.loaded != dataset:
-            self._tell(f"{self.recipe.title_of(dataset)}: reading", 0.0)
+            self._tell(f"{self.experiment.title_of(dataset)}: reading", 0.0)
             self.data = None  # the last graph may go before the next one comes
-            self.data = load_problem(self.recipe.datasets[dataset], self.data_dir)
+            self.data = load_problem(self.experiment.datasets[dataset], self.data_dir)
             self.loaded = dataset
 
     def _make(self, task: Task) -> Line:
         settings = task.settings | self._searched(task)
-        what = _name(self.recipe, task)
+        what = _name(self.experiment, task)
         self._tell(what, 0.0)
         began = time.perf_counter()
         scores, model = self._fit(task, settings, task.seed, what)
         return {
             "kind": "run",
-            "recipe": self.recipe.results,
+            "recipe": self.experiment.results,
             "dataset": task.dataset,
             "model": task.model.name,
             "run": task.run,
@@ -208,16 +208,16 @@ class _Run:
         return self.data(seed)
 
     def _searched(self, task: Task) -> Settings:
-        """Settings of the recipe's search, made once for all runs, on the split of the first."""
+        """Settings of the experiment's search, made once for all runs, on the split of the first."""
         search = task.model.search
         if search is None:
             return {}
         if task.key not in self.found:
-            what = f"{self.recipe.title_of(task.dataset)}: {task.model.title}, search"
+            what = f"{self.experiment.title_of(task.dataset)}: {task.model.title}, search"
             self._tell(what, 0.0)
 
             def score(settings: Settings) -> float:
-                scores, _ = self._fit(task, task.settings | settings, self.recipe.seed, what)
+                scores, _ = self._fit(task, task.settings | settings, self.experiment.seed, what)
                 return scores["val_accuracy"]
 
             def on_trial(line: Line, is_new: bool) -> None:
@@ -229,11 +229,11 @@ class _Run:
             mark = {"key": task.key, "dataset": task.dataset, "model": task.model.name}
             self.found[task.key] = search_settings(
                 search,
-                self.recipe.seed,
+                self.experiment.seed,
                 score,
                 self.results,
                 mark,
-                self._made_with(self.recipe.seed),
+                self._made_with(self.experiment.seed),
                 on_trial,
             )
         return self.found[task.key]
@@ -260,8 +260,8 @@ class _Run:
     def _score(self, line: Line | None) -> float | None:
         if line is None or line["kind"] == "failure":
             return None
-        return float(line["score"] if line["kind"] == "trial" else line["scores"][self.recipe.metric])
+        return float(line["score"] if line["kind"] == "trial" else line["scores"][self.experiment.metric])
 
 
-def _name(recipe: Recipe, task: Task) -> str:
-    return f"{recipe.title_of(task.dataset)}: {task.model.title}, run {task.run + 1} of {task.of}"
+def _name(experiment: Experiment, task: Task) -> str:
+    return f"{experiment.title_of(task.dataset)}: {task.model.title}, run {task.run + 1} of {task.of}"

@@ -94,7 +94,7 @@ def _node(name: str, data_dir: Path | None, redrawn: bool = False, **options: An
 
 
 def _inductive(name: str, data_dir: Path | None, **options: Any) -> RunData:
-    from sgclearn.paper.inductive import load_inductive
+    from sgclearn.experiments.inductive import load_inductive
 
     return load_inductive(name, data_dir, **options)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from sgclearn.paper.comparison import Comparison, Row
-from sgclearn.paper.tables import Cells, duration, spread, times
+from sgclearn.experiments.comparison import Comparison, Row
+from sgclearn.experiments.tables import Cells, duration, spread, times
 
 HEADER = ("model", "test accuracy (%)", "n", "training (s)", "times SGC", "search (s)")
 SHOWN = ("model", "n", "mean", "std", "seconds", "cpu_seconds", "ratio", "cpu_ratio", "n_parameters")
@@ -20,7 +20,7 @@ class ModelComparison(Comparison):
 
     Parameters
     ----------
-    recipe, rows, lines, quick
+    experiment, rows, lines, quick
         As in `Comparison`.
     failures : dict
         Name of a model to why it failed, or failed in some runs.
@@ -47,13 +47,15 @@ class ModelComparison(Comparison):
     def chosen_hops(self) -> dict[int, int]:
         """How many runs of SGC chose each number of hops."""
         hops = [
-            line["details"].get("n_hops") for line in self.lines if line["model"] == self.recipe.time_against
+            line["details"].get("n_hops")
+            for line in self.lines
+            if line["model"] == self.experiment.time_against
         ]
         return {found: hops.count(found) for found in sorted({k for k in hops if k is not None})}
 
     def reason(self, model: str) -> str:
         """Why a model failed, in a sentence that names it."""
-        title, why = self.recipe.models[model].title, self.failures[model]
+        title, why = self.experiment.models[model].title, self.failures[model]
         return why if title in why else f"{title}: {why}"
 
     def table(self) -> list[Cells]:
@@ -61,16 +63,16 @@ class ModelComparison(Comparison):
         by_name = {row.model: row for row in self.rows}
         return [
             self._cells(model, by_name.get(model))
-            for model in self.recipe.models
+            for model in self.experiment.models
             if model in by_name or model in self.failures
         ]
 
     def _cells(self, model: str, row: Row | None) -> Cells:
-        title = self.recipe.models[model].title
+        title = self.experiment.models[model].title
         if row is None:
             return (title, "-", "0", "-", "-", "-")
         search = self.search_seconds(model)
-        is_reference = model == self.recipe.time_against
+        is_reference = model == self.experiment.time_against
         return (
             title,
             spread(row.mean, row.std, 2),
@@ -84,7 +86,7 @@ class ModelComparison(Comparison):
         """Plain document for machines."""
         by_name = {row.model: row for row in self.rows}
         rows: list[dict[str, Any]] = []
-        for model, entry in self.recipe.models.items():
+        for model, entry in self.experiment.models.items():
             row = by_name.get(model)
             if row is None and model not in self.failures:
                 continue
@@ -102,18 +104,18 @@ class ModelComparison(Comparison):
                 }
             )
         return {
-            "title": self.recipe.title,
-            "metric": self.recipe.metric,
+            "title": self.experiment.title,
+            "metric": self.experiment.metric,
             "prepare": self.prepare,
-            "seed": self.recipe.seed,
+            "seed": self.experiment.seed,
             "chosen_hops": self.chosen_hops(),
             "rows": rows,
-            "notes": list(self.recipe.notes),
+            "notes": list(self.experiment.notes),
         }
 
     def __str__(self) -> str:
         lines = aligned([HEADER, *self.table()])
-        return "\n".join([*lines, *map(self.reason, self.failures), *self.recipe.notes])
+        return "\n".join([*lines, *map(self.reason, self.failures), *self.experiment.notes])
 
 
 def aligned(rows: Iterable[Cells]) -> list[str]:

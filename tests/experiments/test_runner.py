@@ -12,12 +12,14 @@ import pytest
 
 from sgclearn import Graph, GraphDataset
 from sgclearn.baselines import Baseline
+from sgclearn.baselines.registry import Registered
 from sgclearn.errors import InputError, MissingExtraError
-from sgclearn.paper import ResultFile, Selection, load_recipe, run_recipe
-from sgclearn.paper.machine import machine, threads_limited, versions
-from sgclearn.paper.models import MODELS
-from sgclearn.paper.plan import Stopwatch
-from sgclearn.paper.problems import LOADERS, Problem, load_problem
+from sgclearn.experiments import ResultFile, Selection, run_experiment
+from sgclearn.experiments.machine import machine, threads_limited, versions
+from sgclearn.experiments.models import MODELS
+from sgclearn.experiments.plan import Stopwatch
+from sgclearn.experiments.problems import LOADERS, Problem, load_problem
+from sgclearn.paper import load_recipe
 from sgclearn.paper.recipe_files import parse_recipe
 
 RECIPE = """
@@ -86,7 +88,7 @@ def ring(data_dir, n: int):
 @pytest.fixture(autouse=True)
 def toys(monkeypatch):
     fitted.clear()
-    monkeypatch.setitem(MODELS, "counting", (__name__, "Counting"))
+    monkeypatch.setitem(MODELS, "counting", Registered(__name__, "Counting"))
     monkeypatch.setitem(LOADERS, "ring", ring)
 
 
@@ -101,7 +103,7 @@ def results(tmp_path):
 
 
 def test_runner_runs_models_in_turn_with_the_seed_of_the_run(recipe, results):
-    lines = run_recipe(recipe, results)
+    lines = run_experiment(recipe, results)
     ran = [(line["dataset"], line["model"], line["run"]) for line in lines]
     assert ran == [
         *(("a", model, run) for run in range(3) for model in ("first", "second")),
@@ -115,7 +117,7 @@ def test_runner_runs_models_in_turn_with_the_seed_of_the_run(recipe, results):
 
 
 def test_runner_line_has_seed_versions_and_machine_and_names_no_place(recipe, results, tmp_path):
-    line = run_recipe(recipe, results, Selection.of(recipe, datasets=["b"], models=["first"]))[0]
+    line = run_experiment(recipe, results, Selection.of(recipe, datasets=["b"], models=["first"]))[0]
     assert json.loads(results.path.read_text()) == line
     assert (line["seed"], line["n_parameters"], line["details"]) == (700, 3, {"steps": 2})
     assert line["seconds"] >= 0.01 > line["cpu_seconds"]  # it only slept
@@ -135,64 +137,64 @@ def test_runner_goes_on_where_it_was_interrupted(recipe, results, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_recipe(recipe, results, None, interrupt)
+        run_experiment(recipe, results, None, interrupt)
     assert len(fitted) == 4
-    lines = run_recipe(recipe, ResultFile(results.path))
+    lines = run_experiment(recipe, ResultFile(results.path))
     assert len(fitted) == len(lines) == 10
     assert len({(line["dataset"], line["model"], line["run"]) for line in lines}) == 10
-    run_recipe(recipe, ResultFile(results.path))
+    run_experiment(recipe, ResultFile(results.path))
     assert len(fitted) == 10
 
 
 def test_runner_runs_again_when_a_setting_or_the_threads_change(recipe, results):
     part = {"datasets": ["b"], "models": ["first"]}
-    run_recipe(recipe, results, Selection.of(recipe, **part))
-    run_recipe(recipe, results, Selection.of(recipe, threads=2, **part))
+    run_experiment(recipe, results, Selection.of(recipe, **part))
+    run_experiment(recipe, results, Selection.of(recipe, threads=2, **part))
     assert len(fitted) == 2
     changed = parse_recipe(RECIPE.replace("right = 2", "right = 3"))
-    lines = run_recipe(changed, results, Selection.of(changed, **part))
+    lines = run_experiment(changed, results, Selection.of(changed, **part))
     assert len(fitted) == 3
     assert [line["settings"] for line in lines] == [{"right": 3}]
     renamed = parse_recipe(RECIPE.replace('title = "First"', 'title = "Primus"'))
-    run_recipe(renamed, results, Selection.of(renamed, **part))
+    run_experiment(renamed, results, Selection.of(renamed, **part))
     assert len(fitted) == 3  # a title changes no result
 
 
 def test_runner_runs_again_when_the_seed_changes_and_shows_those_runs_alone(recipe, results):
     part = {"datasets": ["a"], "models": ["first"], "runs": 2}
-    run_recipe(recipe, results, Selection.of(recipe, **part))
+    run_experiment(recipe, results, Selection.of(recipe, **part))
     changed = parse_recipe(RECIPE.replace("seed = 700", "seed = 701"))
-    lines = run_recipe(changed, results, Selection.of(changed, **part))
+    lines = run_experiment(changed, results, Selection.of(changed, **part))
     assert [seed for _, seed, _ in fitted] == [700, 701, 701, 702]
     assert [(line["run"], line["seed"]) for line in lines] == [(0, 701), (1, 702)]
-    kept = run_recipe(recipe, results, Selection.of(recipe, runs=0))
+    kept = run_experiment(recipe, results, Selection.of(recipe, runs=0))
     assert [line["seed"] for line in kept] == [700, 701]
 
 
 def test_runner_counts_a_run_once_that_two_commands_made(recipe, results):
     part = Selection.of(recipe, datasets=["a"], models=["first"], runs=2)
     other = ResultFile(results.path)  # opened before the first command has written anything
-    first = run_recipe(recipe, results, part)
-    run_recipe(recipe, other, part)
+    first = run_experiment(recipe, results, part)
+    run_experiment(recipe, other, part)
     assert len(fitted) == 4
-    assert run_recipe(recipe, ResultFile(results.path), part) == first
+    assert run_experiment(recipe, ResultFile(results.path), part) == first
 
 
 def test_runner_zero_runs_show_what_is_there(recipe, results):
-    assert run_recipe(recipe, results, Selection.of(recipe, runs=0)) == []
-    run_recipe(recipe, results, Selection.of(recipe, runs=2, datasets=["a"]))
-    assert len(run_recipe(recipe, results, Selection.of(recipe, runs=0))) == 4
+    assert run_experiment(recipe, results, Selection.of(recipe, runs=0)) == []
+    run_experiment(recipe, results, Selection.of(recipe, runs=2, datasets=["a"]))
+    assert len(run_experiment(recipe, results, Selection.of(recipe, runs=0))) == 4
     assert len(fitted) == 4
 
 
 def test_runner_quick_has_its_own_runs_and_settings(recipe, results):
-    lines = run_recipe(recipe, results, Selection.of(recipe, quick=True))
+    lines = run_experiment(recipe, results, Selection.of(recipe, quick=True))
     assert [(line["dataset"], line["settings"]["right"]) for line in lines] == [("b", 2), ("b", 0)]
 
 
 def test_runner_tells_progress_and_the_time_left(recipe, results):
     told = []
-    run_recipe(recipe, results, Selection.of(recipe, datasets=["a"], runs=2), told.append)
+    run_experiment(recipe, results, Selection.of(recipe, datasets=["a"], runs=2), told.append)
     done = [progress for progress in told if progress.line is not None]
     assert [(progress.done, progress.of) for progress in done] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert done[0].what == "Ring of 12: First, run 1 of 2"
@@ -206,7 +208,7 @@ def test_runner_tells_progress_and_the_time_left(recipe, results):
 def test_runner_progress_has_the_score_of_the_recipe(results):
     judged = parse_recipe(RECIPE.replace("seed = 700", 'seed = 700\nmetric = "val_accuracy"'))
     told = []
-    run_recipe(judged, results, Selection.of(judged, datasets=["b"], models=["first"]), told.append)
+    run_experiment(judged, results, Selection.of(judged, datasets=["b"], models=["first"]), told.append)
     assert [progress.score for progress in told if progress.line] == [100.0]  # and 66.7 on the test nodes
 
 
@@ -214,7 +216,7 @@ def test_runner_tells_trials_with_their_score_and_counts_them_in_the_time_left(r
     pytest.importorskip("optuna")
     recipe = parse_recipe(RECIPE + SEARCH)
     told = []
-    run_recipe(
+    run_experiment(
         recipe, results, Selection.of(recipe, datasets=["a"], models=["searched"], runs=1), told.append
     )
     trials = [progress for progress in told if progress.line and progress.line["kind"] == "trial"]
@@ -224,7 +226,7 @@ def test_runner_tells_trials_with_their_score_and_counts_them_in_the_time_left(r
     assert trials[0].seconds_left == pytest.approx(5 * seconds[0])  # four more trials and the run
     assert trials[-1].seconds_left == pytest.approx(np.mean(seconds))
     told.clear()
-    run_recipe(
+    run_experiment(
         recipe, results, Selection.of(recipe, datasets=["a"], models=["searched"], runs=2), told.append
     )
     assert [progress.line["kind"] for progress in told if progress.line] == ["run"]  # old trials are no news
@@ -233,14 +235,14 @@ def test_runner_tells_trials_with_their_score_and_counts_them_in_the_time_left(r
 def test_runner_missing_extra_is_said_before_anything_runs(recipe, results, monkeypatch):
     monkeypatch.setattr(Counting, "requires", (("no_such_module", "torch"),))
     with pytest.raises(MissingExtraError, match="no_such_module is needed"):
-        run_recipe(recipe, results)
+        run_experiment(recipe, results)
     assert fitted == []
 
 
 def test_runner_missing_extra_of_a_search_is_said_before_anything_runs(results, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError, match="optuna is needed"):
-        run_recipe(parse_recipe(RECIPE + SEARCH), results)
+        run_experiment(parse_recipe(RECIPE + SEARCH), results)
     assert fitted == []
 
 
@@ -254,9 +256,9 @@ def test_runner_searches_once_and_an_interrupted_search_is_not_repeated(results,
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_recipe(recipe, results, part, interrupt)
+        run_experiment(recipe, results, part, interrupt)
     assert capfd.readouterr().err == ""  # no traceback
-    lines = run_recipe(recipe, ResultFile(results.path), part)
+    lines = run_experiment(recipe, ResultFile(results.path), part)
     assert len(fitted) == 5 + 2  # five trials in all, and the runs
     trials = ResultFile(results.path).lines("trial")
     assert all({"seed", "versions", "machine", "threads"} <= set(trial) for trial in trials)
@@ -266,7 +268,7 @@ def test_runner_searches_once_and_an_interrupted_search_is_not_repeated(results,
     assert {seed for _, seed, _ in fitted[:5]} == {700}
     fitted.clear()
     whole = ResultFile(results.path.with_name("whole.jsonl"))
-    assert run_recipe(recipe, whole, part)[0]["settings"] == best
+    assert run_experiment(recipe, whole, part)[0]["settings"] == best
 
 
 def test_selection_refuses_what_the_recipe_does_not_have(recipe):
@@ -320,9 +322,9 @@ def test_threads_limited_counts_for_blas_and_torch():
 def test_recipe_tab2_reaches_the_published_accuracy_on_real_data(data_dir, results):
     recipe = load_recipe("tab2")
     part = Selection.of(recipe, models=["sgc", "sgc-exact"], datasets=["cora", "citeseer"], runs=2)
-    from sgclearn.paper import compare
+    from sgclearn.experiments import compare
 
-    rows = compare(recipe, run_recipe(recipe, results, part, data_dir=data_dir)).rows
+    rows = compare(recipe, run_experiment(recipe, results, part, data_dir=data_dir)).rows
     assert [(row.dataset, row.model, row.n) for row in rows] == [
         *[("cora", "sgc", 2), ("cora", "sgc-exact", 2)],
         *[("citeseer", "sgc", 2), ("citeseer", "sgc-exact", 2)],
@@ -334,10 +336,10 @@ def test_recipe_tab2_reaches_the_published_accuracy_on_real_data(data_dir, resul
 
 
 def test_recipe_tab4_reaches_the_published_accuracy_on_real_data(data_dir, results):
-    from sgclearn.paper import compare
+    from sgclearn.experiments import compare
 
     recipe = load_recipe("tab4")
     part = Selection.of(recipe, models=["sgc"], datasets=["mr"], runs=1)
-    row = compare(recipe, run_recipe(recipe, results, part, data_dir=data_dir)).rows[0]
+    row = compare(recipe, run_experiment(recipe, results, part, data_dir=data_dir)).rows[0]
     assert row.passed
     assert row.mean == pytest.approx(76.4, abs=0.5)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from sgclearn.paper.recipe import ModelRecipe, Published, Recipe
-from sgclearn.paper.results import Line
+from sgclearn.experiments.experiment import Experiment, ModelEntry, Published
+from sgclearn.experiments.results import Line
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Row:
 
     `std` is that of the sample, None for a single run; `passed` is None where nothing was published, no tolerance is
     set, or the runs were quick ones. `seconds` is the mean training time; `ratio` is that over the seconds of the
-    recipe's reference model, `cpu_ratio` the same of processor time, and `published_ratio` of the published times.
+    experiment's reference model, `cpu_ratio` the same of processor time, and `published_ratio` of the published times.
     """
 
     dataset: str
@@ -39,9 +40,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The table of a recipe, from its result lines."""
+    """The table of an experiment, from its result lines."""
 
-    recipe: Recipe
+    experiment: Experiment
     rows: tuple[Row, ...]
     lines: tuple[Line, ...]
     quick: bool = False
@@ -49,22 +50,22 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Plain document for machines."""
         return {
-            "recipe": self.recipe.id,
-            "title": self.recipe.title,
-            "metric": self.recipe.metric,
+            "recipe": self.experiment.id,
+            "title": self.experiment.title,
+            "metric": self.experiment.metric,
             "quick": self.quick,
             "rows": [asdict(row) for row in self.rows],
         }
 
 
-def compare(recipe: Recipe, lines: list[Line], *, quick: bool = False) -> Comparison:
-    """Put the runs of a recipe beside its published figures.
+def compare(experiment: Experiment, lines: Sequence[Line], *, quick: bool = False) -> Comparison:
+    """Put the runs of an experiment beside its published figures.
 
     Parameters
     ----------
-    recipe : Recipe
-    lines : list of dict
-        Lines of kind "run", as `run_recipe` gives them.
+    experiment : Experiment
+    lines : sequence of dict
+        Lines of kind "run", as `run_experiment` gives them.
     quick : bool, default False
         Whether they are quick runs: those show that everything works, and are not judged.
     """
@@ -72,33 +73,33 @@ def compare(recipe: Recipe, lines: list[Line], *, quick: bool = False) -> Compar
     for line in lines:
         by_pair.setdefault((line["dataset"], line["model"]), []).append(line)
     rows = [
-        _row(recipe, dataset, model, by_pair, quick)
-        for dataset in recipe.datasets
-        for model in recipe.models
+        _row(experiment, dataset, model, by_pair, quick)
+        for dataset in experiment.datasets
+        for model in experiment.models
         if (dataset, model) in by_pair
     ]
-    return Comparison(recipe, tuple(rows), tuple(lines), quick)
+    return Comparison(experiment, tuple(rows), tuple(lines), quick)
 
 
 def _row(
-    recipe: Recipe, dataset: str, model: str, by_pair: dict[tuple[str, str], list[Line]], quick: bool
+    experiment: Experiment, dataset: str, model: str, by_pair: dict[tuple[str, str], list[Line]], quick: bool
 ) -> Row:
     runs = by_pair[dataset, model]
-    scores = [run["scores"][recipe.metric] for run in runs]
+    scores = [run["scores"][experiment.metric] for run in runs]
     mean = fmean(scores)
     std = stdev(scores) if len(scores) > 1 else None
-    entry = recipe.models[model]
+    entry = experiment.models[model]
     figure = entry.published.get(dataset)
     if figure is not None and figure.on:  # of another graph: the tables show it, and nothing is compared
         figure = None
     difference = None if figure is None or figure.value is None else mean - figure.value
     ratio = cpu_ratio = published_ratio = None
-    if recipe.time_against not in (None, model):
-        reference = by_pair.get((dataset, str(recipe.time_against)))
+    if experiment.time_against not in (None, model):
+        reference = by_pair.get((dataset, str(experiment.time_against)))
         if reference:
             ratio = _mean(runs, "seconds") / _mean(reference, "seconds")
             cpu_ratio = _mean(runs, "cpu_seconds") / _mean(reference, "cpu_seconds")
-        theirs = recipe.models[str(recipe.time_against)].published.get(dataset)
+        theirs = experiment.models[str(experiment.time_against)].published.get(dataset)
         if figure and theirs and figure.seconds and theirs.seconds:
             published_ratio = figure.seconds / theirs.seconds
     return Row(
@@ -126,7 +127,7 @@ def _mean(runs: list[Line], field: str) -> float:
 
 
 def _passes(
-    entry: ModelRecipe, figure: Published | None, difference: float | None, std: float | None
+    entry: ModelEntry, figure: Published | None, difference: float | None, std: float | None
 ) -> bool | None:
     if entry.tolerance is None or figure is None or not figure.judged or difference is None:
         return None

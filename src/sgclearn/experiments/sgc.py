@@ -16,7 +16,7 @@ from sgclearn.baselines.interface import OnStep
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError
 from sgclearn.estimators import SGCClassifier, SGCClassifierCV
-from sgclearn.paper.problems import TextDataset
+from sgclearn.experiments.problems import TextDataset
 
 if TYPE_CHECKING:
     from sgclearn.tasks.text.classifier import TextSGCClassifier

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sgclearn.errors import InputError, require
-from sgclearn.paper.comparison import Comparison, Row
-from sgclearn.paper.figure import style_of
-from sgclearn.paper.recipe import METRICS
+from sgclearn.experiments.comparison import Comparison, Row
+from sgclearn.experiments.experiment import METRICS
+from sgclearn.experiments.figure import style_of
 
 PANEL = (4.6, 3.6)  # inches
 LEGEND = 1.7  # inches
@@ -16,7 +16,7 @@ LEGEND = 1.7  # inches
 def plot_accuracy_over_time(comparison: Comparison, figure: Any = None) -> Any:
     """Draw the mean score of every model over its training time.
 
-    The time is relative to that of the recipe's reference model (SGC), on a logarithmic axis; where that has no runs,
+    The time is relative to that of the reference model (SGC), on a logarithmic axis; where that has no runs,
     it is in seconds. Bars are one standard deviation over the runs.
 
     Parameters
@@ -32,8 +32,8 @@ def plot_accuracy_over_time(comparison: Comparison, figure: Any = None) -> Any:
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
-    recipe = comparison.recipe
-    rows = [row for row in comparison.rows if not recipe.models[row.model].time_only]
+    experiment = comparison.experiment
+    rows = [row for row in comparison.rows if not experiment.models[row.model].time_only]
     if not rows:
         raise InputError("a figure needs the results of a model: got none; make a run first.")
     datasets = list(dict.fromkeys(row.dataset for row in rows))
@@ -43,19 +43,24 @@ def plot_accuracy_over_time(comparison: Comparison, figure: Any = None) -> Any:
     panels = figure.subplots(1, len(datasets), squeeze=False)[0]
     models = list(dict.fromkeys(row.model for row in rows))
     # The lower ends of markers that lie on each other stay visible: the reference is drawn last.
-    order = sorted(range(len(models)), key=lambda place: models[place] == recipe.time_against)
+    order = sorted(range(len(models)), key=lambda place: models[place] == experiment.time_against)
     for axes, dataset in zip(panels, datasets, strict=True):
         here = {row.model: row for row in rows if row.dataset == dataset}
-        is_relative = recipe.time_against in here
+        is_relative = experiment.time_against in here
         for place in order:
             if models[place] in here:
                 style = style_of(place)
-                _draw(axes, here[models[place]], is_relative, recipe.models[models[place]].title, style)
-        _dress(axes, recipe.title_of(dataset), METRICS[recipe.metric], _time_label(comparison, is_relative))
+                _draw(axes, here[models[place]], is_relative, experiment.models[models[place]].title, style)
+        _dress(
+            axes,
+            experiment.title_of(dataset),
+            METRICS[experiment.metric],
+            _time_label(comparison, is_relative),
+        )
     found = dict(
         pair for axes in panels for pair in zip(*reversed(axes.get_legend_handles_labels()), strict=True)
     )
-    titles = [recipe.models[model].title for model in models]
+    titles = [experiment.models[model].title for model in models]
     figure.legend(
         [found[title] for title in titles], titles, loc="outside right upper", frameon=False, fontsize=9
     )
@@ -79,7 +84,7 @@ def _draw(axes: Any, row: Row, is_relative: bool, title: str, style: dict[str, A
 def _time_label(comparison: Comparison, is_relative: bool) -> str:
     if not is_relative:
         return "training time (s)"
-    reference = comparison.recipe.models[str(comparison.recipe.time_against)].title
+    reference = comparison.experiment.models[str(comparison.experiment.time_against)].title
     return f"training time (times that of {reference})"
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sgclearn.errors import require
-from sgclearn.paper.recipe import Search
-from sgclearn.paper.results import Line, ResultFile
+from sgclearn.experiments.experiment import Search
+from sgclearn.experiments.results import Line, ResultFile
 
 Settings = dict[str, float]
 

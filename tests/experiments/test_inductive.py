@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from sgclearn import Graph, GraphDataset
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import DataFileError, InputError
-from sgclearn.paper import ResultFile, Selection, compare, load_recipe, run_recipe
-from sgclearn.paper.inductive import InductiveProblem, standardized
-from sgclearn.paper.problems import load_problem
+from sgclearn.experiments import ResultFile, Selection, compare, run_experiment
+from sgclearn.experiments.inductive import InductiveProblem, standardized
+from sgclearn.experiments.problems import load_problem
+from sgclearn.experiments.sgc_steps import StepsSGCModel
+from sgclearn.experiments.tables import score_rows, time_rows
+from sgclearn.paper import load_recipe
 from sgclearn.paper.recipe_files import parse_recipe
-from sgclearn.paper.sgc_steps import StepsSGCModel
-from sgclearn.paper.tables import score_rows, time_rows
 
 DRAWN = {
     "kind": "inductive",
@@ -142,7 +143,7 @@ def test_inductive_refuses_options_out_of_range(options, words):
 
 def test_inductive_run_scores_the_whole_graph_and_compares_with_no_other(tmp_path):
     recipe = parse_recipe(RECIPE)
-    lines = run_recipe(recipe, ResultFile(tmp_path / "toy.jsonl"))
+    lines = run_experiment(recipe, ResultFile(tmp_path / "toy.jsonl"))
     assert (
         lines[0]["scores"]["test_micro_f1"] == lines[0]["scores"]["test_accuracy"] > 70.0
     )  # by chance a third
@@ -220,7 +221,7 @@ def test_tab3_judges_no_figure_of_another_graph():
 
 
 def test_tab3_runs_reddit_on_request_and_sgc_and_two_models_on_the_drawn_graph():
-    from sgclearn.paper.plan import plan_tasks
+    from sgclearn.experiments.plan import plan_tasks
 
     recipe = load_recipe("tab3")
     everything = Selection.of(recipe, runs=2)
@@ -239,4 +240,4 @@ def test_tab3_reddit_without_its_files_says_where_they_go(tmp_path):
     recipe = load_recipe("tab3")
     asked = Selection.of(recipe, datasets=["reddit"], models=["sgc"], runs=1)
     with pytest.raises(DataFileError, match=r"reddit needs reddit/reddit\.npz and 1 more in the data folder"):
-        run_recipe(recipe, ResultFile(tmp_path / "tab3.jsonl"), asked, data_dir=tmp_path)
+        run_experiment(recipe, ResultFile(tmp_path / "tab3.jsonl"), asked, data_dir=tmp_path)

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError
-from sgclearn.paper.problems import Problem
-from sgclearn.paper.sgc import features_of
+from sgclearn.experiments.problems import Problem
+from sgclearn.experiments.sgc import features_of
 
 Draw = Callable[[int], GraphDataset]
 PREPARATIONS = {

@@ -1,4 +1,4 @@
-"""Which runs a recipe asks for, in which order, and how long the rest of them will take."""
+"""Which runs an experiment asks for, in which order, and how long the rest of them will take."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import Any
 
 from sgclearn.errors import InputError
-from sgclearn.paper.recipe import ModelRecipe, Recipe
-from sgclearn.paper.results import fingerprint
+from sgclearn.experiments.experiment import Experiment, ModelEntry
+from sgclearn.experiments.results import fingerprint
 
 Pair = tuple[str, str]  # dataset and model
 MOST_THREADS = 1024
@@ -17,13 +17,13 @@ MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Selection:
-    """A part of a recipe, checked against it.
+    """A part of an experiment, checked against it.
 
     Parameters
     ----------
     datasets, models : tuple of str
     runs : int or None
-        Of every model on every dataset; None for the recipe's own numbers.
+        Of every model on every dataset; None for the experiment's own numbers.
     quick : bool
         Fewer runs, smaller settings: to see that everything works.
     threads : int
@@ -39,7 +39,7 @@ class Selection:
     @classmethod
     def of(
         cls,
-        recipe: Recipe,
+        experiment: Experiment,
         *,
         datasets: Sequence[str] | None = None,
         models: Sequence[str] | None = None,
@@ -47,23 +47,24 @@ class Selection:
         quick: bool = False,
         threads: int = 1,
     ) -> Selection:
-        """Selection from a recipe; what is not given is everything, or what the recipe calls quick."""
+        """Selection from an experiment; what is not given is everything, or what the experiment calls quick."""
         check_amounts(runs, threads)
         wanted: dict[str, tuple[str, ...]] = {}
         for part, given in (("datasets", datasets), ("models", models)):
-            known: dict[str, Any] = getattr(recipe, part)
+            known: dict[str, Any] = getattr(experiment, part)
             if part == "models":  # the name of a sweep stands for all of its points
-                given = [name for wanted in given or () for name in _expanded(recipe, wanted)]
+                given = [name for wanted in given or () for name in _expanded(experiment, wanted)]
             if unknown := [name for name in given or () if name not in known]:
-                names = recipe.groups if part == "models" else known
+                names = experiment.groups if part == "models" else known
                 raise InputError(
-                    f"{part} of {recipe.id} must be some of {', '.join(names)}: got {unknown[0]!r}; choose among them."
+                    f"{part} of {experiment.id} must be some of {', '.join(names)}: got {unknown[0]!r}; "
+                    "choose among them."
                 )
-            fewer = getattr(recipe.quick, part) if quick else ()
+            fewer = getattr(experiment.quick, part) if quick else ()
             usual = [name for name in known if part == "models" or not known[name].get("on_request")]
             wanted[part] = tuple(name for name in known if name in (given or fewer or usual))
         if runs is None and quick:
-            runs = recipe.quick.runs
+            runs = experiment.quick.runs
         return cls(wanted["datasets"], wanted["models"], runs, quick, threads)
 
 
@@ -82,7 +83,7 @@ class Task:
     """One run of one model; `key` tells runs apart whose results cannot be compared."""
 
     dataset: str
-    model: ModelRecipe
+    model: ModelEntry
     run: int
     of: int
     seed: int
@@ -95,21 +96,21 @@ class Task:
         return self.dataset, self.model.name
 
 
-def plan_tasks(recipe: Recipe, selection: Selection) -> list[Task]:
+def plan_tasks(experiment: Experiment, selection: Selection) -> list[Task]:
     """All runs: dataset by dataset, and there the models in turn, so that their times meet the same conditions."""
     tasks = []
     for dataset in selection.datasets:
-        for model in _models(recipe, selection):
+        for model in _models(experiment, selection):
             settings = model.settings_for(dataset)
             if selection.quick:
-                settings |= recipe.quick.settings.get(model.name, {})
-            n_runs = model.runs.get(dataset, recipe.runs)
-            if selection.runs is not None and n_runs:  # where the recipe has none, there are never any
+                settings |= experiment.quick.settings.get(model.name, {})
+            n_runs = model.runs.get(dataset, experiment.runs)
+            if selection.runs is not None and n_runs:  # where the experiment has none, there are never any
                 n_runs = selection.runs
             key = fingerprint(
                 {
-                    "recipe": recipe.results,
-                    "data": {name: v for name, v in recipe.datasets[dataset].items() if name != "title"},
+                    "recipe": experiment.results,
+                    "data": {name: v for name, v in experiment.datasets[dataset].items() if name != "title"},
                     "model": model.model,
                     "settings": settings,
                     "search": None if model.search is None else asdict(model.search),
@@ -117,30 +118,31 @@ def plan_tasks(recipe: Recipe, selection: Selection) -> list[Task]:
                 }
             )
             tasks += [
-                Task(dataset, model, run, n_runs, recipe.seed + run, settings, key) for run in range(n_runs)
+                Task(dataset, model, run, n_runs, experiment.seed + run, settings, key)
+                for run in range(n_runs)
             ]
     order = {dataset: position for position, dataset in enumerate(selection.datasets)}
     return sorted(tasks, key=lambda task: (order[task.dataset], task.run))
 
 
-def _expanded(recipe: Recipe, name: str) -> list[str]:
+def _expanded(experiment: Experiment, name: str) -> list[str]:
     """Models of a sweep by its name; any other name as it is."""
-    return [model.name for model in recipe.models.values() if model.group[0] == name] or [name]
+    return [model.name for model in experiment.models.values() if model.group[0] == name] or [name]
 
 
-def keys_of(recipe: Recipe, selection: Selection) -> set[str]:
+def keys_of(experiment: Experiment, selection: Selection) -> set[str]:
     """Keys of everything selected, whatever the number of runs."""
-    return {task.key for task in plan_tasks(recipe, replace(selection, runs=1))}
+    return {task.key for task in plan_tasks(experiment, replace(selection, runs=1))}
 
 
-def _models(recipe: Recipe, selection: Selection) -> list[ModelRecipe]:
-    models = [recipe.models[name] for name in selection.models]
-    if not selection.quick or recipe.quick.trials is None:
+def _models(experiment: Experiment, selection: Selection) -> list[ModelEntry]:
+    models = [experiment.models[name] for name in selection.models]
+    if not selection.quick or experiment.quick.trials is None:
         return models
     return [
         model
         if model.search is None
-        else replace(model, search=replace(model.search, trials=recipe.quick.trials))
+        else replace(model, search=replace(model.search, trials=experiment.quick.trials))
         for model in models
     ]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sgclearn.errors import require
-from sgclearn.paper.comparison import Comparison, Row
-from sgclearn.paper.figure import style_of
-from sgclearn.paper.recipe import METRICS
+from sgclearn.experiments.comparison import Comparison, Row
+from sgclearn.experiments.experiment import METRICS
+from sgclearn.experiments.figure import style_of
 
 PANEL = (4.2, 3.6)  # inches
 LEGEND = 2.2  # inches
@@ -27,17 +27,17 @@ class Curve:
 
 def curves_of(comparison: Comparison) -> list[Curve]:
     """Rows of a comparison as curves; what has the axis among its options is the data, or else the model."""
-    recipe = comparison.recipe
-    if recipe.axis is None:
-        raise ValueError("curves need a recipe with an axis")
-    name = recipe.axis[0]
+    experiment = comparison.experiment
+    if experiment.axis is None:
+        raise ValueError("curves need an experiment with an axis")
+    name = experiment.axis[0]
     found: dict[tuple[str, str, str], list[tuple[float, Row]]] = {}
     for row in comparison.rows:
-        options, model = recipe.datasets[row.dataset], recipe.models[row.model]
+        options, model = experiment.datasets[row.dataset], experiment.models[row.model]
         if name in options:
             panel, place = str(options.get("name", "")).capitalize(), options[name]
         else:
-            panel, place = recipe.title_of(row.dataset), model.settings_for(row.dataset)[name]
+            panel, place = experiment.title_of(row.dataset), model.settings_for(row.dataset)[name]
         found.setdefault((panel, *model.group), []).append((place, row))
     return [
         Curve(*names, tuple(sorted(points, key=lambda point: point[0]))) for names, points in found.items()
@@ -63,7 +63,7 @@ def plot_curves(comparison: Comparison, figure: Any = None) -> Any:
     Parameters
     ----------
     comparison : Comparison
-        Of a recipe with an `axis`.
+        Of an experiment with an `axis`.
     figure : matplotlib Figure, optional
         Drawn on; a new one if not given.
 
@@ -117,12 +117,14 @@ def _draw(axes: Any, curve: Curve, style: dict[str, Any]) -> None:
 
 
 def _dress(axes: Any, title: str, places: list[float], comparison: Comparison) -> None:
-    recipe = comparison.recipe
+    experiment = comparison.experiment
     if places[0] > 0 and places[-1] / places[0] > LOG_FROM:
         axes.set_xscale("log")
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
-    axes.set(title=title, xlabel=recipe.axis[1] if recipe.axis else "", ylabel=METRICS[recipe.metric])
+    axes.set(
+        title=title, xlabel=experiment.axis[1] if experiment.axis else "", ylabel=METRICS[experiment.metric]
+    )
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

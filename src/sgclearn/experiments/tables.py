@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sgclearn.paper.comparison import Comparison, Row
+from sgclearn.experiments.comparison import Comparison, Row
 
 SCORE_HEADER = ("dataset", "model", "measured", "published", "difference", "n", "tolerance")
 TIME_HEADER = (
@@ -27,7 +27,7 @@ def score_rows(comparison: Comparison) -> list[Cells]:
             verdict(comparison, row),
         )
         for row in comparison.rows
-        if not comparison.recipe.models[row.model].time_only
+        if not comparison.experiment.models[row.model].time_only
     ]
 
 
@@ -58,7 +58,7 @@ def time_rows(comparison: Comparison) -> list[Cells]:
 
 def elsewhere(comparison: Comparison, row: Row, part: str) -> str:
     """Published figure of another graph, with its name; a dash where there is none."""
-    figure = comparison.recipe.models[row.model].published.get(row.dataset)
+    figure = comparison.experiment.models[row.model].published.get(row.dataset)
     value = None if figure is None or not figure.on else getattr(figure, part)
     if figure is None or value is None:
         return "-"
@@ -66,13 +66,13 @@ def elsewhere(comparison: Comparison, row: Row, part: str) -> str:
 
 
 def _names(comparison: Comparison, row: Row) -> Cells:
-    recipe = comparison.recipe
-    return recipe.title_of(row.dataset), recipe.models[row.model].title
+    experiment = comparison.experiment
+    return experiment.title_of(row.dataset), experiment.models[row.model].title
 
 
 def verdict(comparison: Comparison, row: Row) -> str:
-    """Tolerance of the recipe and whether it is kept; a dash where nothing is judged."""
-    entry = comparison.recipe.models[row.model]
+    """Tolerance of the experiment and whether it is kept; a dash where nothing is judged."""
+    entry = comparison.experiment.models[row.model]
     if row.passed is None or entry.tolerance is None:
         return "-"
     kind, size = entry.tolerance
