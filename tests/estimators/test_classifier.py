@@ -241,7 +241,7 @@ def test_too_few_iterations_warn() -> None:
         SGCClassifier(max_iter=1).fit(X, y, graph=graph)
 
 
-@pytest.mark.parametrize("solver", ["adam", "sgd"])
+@pytest.mark.parametrize("solver", ["adam", "lbfgs-steps", "sgd"])
 @pytest.mark.parametrize("plan", ["frontier", "implicit"])
 def test_recipes_work_on_every_design(solver: str, plan: str) -> None:
     graph, X, y = labelled_problem()

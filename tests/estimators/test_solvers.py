@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,14 @@ from sgclearn.estimators.labels import one_hot
 from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
 from sgclearn.estimators.rowspace import row_space
 from sgclearn.estimators.scaling import ScaledDesign, fit_scaling
-from sgclearn.estimators.solvers import minimize_adam, minimize_lbfgs, minimize_sgd, torch_linear_start
+from sgclearn.estimators.solvers import (
+    minimize_adam,
+    minimize_lbfgs,
+    minimize_lbfgs_steps,
+    minimize_sgd,
+    torch_linear_start,
+    xavier_normal_start,
+)
 from sgclearn.estimators.solvers.newton import evaluate, search
 from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.propagation.design import ExplicitDesign
@@ -193,7 +202,7 @@ def test_sigmoid_fit_is_one_logistic_regression_a_label() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"solver": "newton"}, "solver must be one of lbfgs, adam, sgd: got 'newton'"),
+        ({"solver": "newton"}, "solver must be one of lbfgs, lbfgs-steps, adam, sgd: got 'newton'"),
         ({"max_iter": 0}, "max_iter must be"),
         ({"tol": 0}, "tol must be a positive number"),
         ({"learning_rate": 0.1}, "takes no learning_rate"),
@@ -290,3 +299,105 @@ def test_hessian_products_of_float32_samples_have_no_negative_curvature_where_a_
         assert np.vdot(bias, hessian(bias)) > 0
     bias[-1] = 1.0
     assert abs(np.vdot(bias, hessian(bias))) < 1e-12  # the same for every class: nothing changes
+
+
+def test_lbfgs_steps_are_those_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(2020)
+    Z, codes = rng.uniform(size=(60, 12)), rng.integers(0, 3, 60)
+    Y = np.eye(3)[codes]
+    start = xavier_normal_start(12, 3, rng)
+    for steps, decay in ((1, 1e-2), (3, 1e-4), (4, 3e-2)):
+        ours = minimize_lbfgs_steps(
+            Objective(ExplicitDesign(Z), Y, np.ones(60), Softmax, decay, intercept=False),
+            start,
+            max_iter=20 * steps,
+        )
+        W = torch.tensor(start, requires_grad=True)
+        optimizer = torch.optim.LBFGS([W])
+
+        def closure(W: Any = W, optimizer: Any = optimizer, decay: float = decay) -> Any:
+            optimizer.zero_grad()
+            loss = torch.nn.functional.cross_entropy(torch.tensor(Z) @ W, torch.tensor(codes))
+            loss = loss + 0.5 * decay * (W**2).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(steps):
+            optimizer.step(closure)
+        np.testing.assert_allclose(ours.W, W.detach().numpy(), atol=1e-9)
+
+
+def test_lbfgs_steps_forget_the_oldest_as_torch_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr("sgclearn.estimators.solvers.lbfgs_steps._HISTORY", 4)
+    rng = np.random.default_rng(2021)
+    Z, codes = rng.uniform(size=(40, 9)), rng.integers(0, 3, 40)
+    objective = Objective(ExplicitDesign(Z), np.eye(3)[codes], np.ones(40), Softmax, 1e-3, intercept=False)
+    start = xavier_normal_start(9, 3, rng)
+    W = torch.tensor(start, requires_grad=True)
+    optimizer = torch.optim.LBFGS([W], history_size=4)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (
+            torch.nn.functional.cross_entropy(torch.tensor(Z) @ W, torch.tensor(codes)) + 5e-4 * (W**2).sum()
+        )
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    ours = minimize_lbfgs_steps(objective, start, max_iter=20)
+    np.testing.assert_allclose(ours.W, W.detach().numpy(), atol=1e-9)
+
+
+def test_lbfgs_steps_stop_where_there_is_nothing_to_do() -> None:
+    rng = np.random.default_rng(5)
+    Z, Y = rng.normal(size=(30, 4)), rng.integers(0, 2, (30, 1)).astype(float)
+    objective = Objective(ExplicitDesign(Z), Y, np.ones(30), Sigmoid, 0.1, intercept=False)
+    found = minimize_lbfgs_steps(objective, np.zeros((4, 1)))
+    assert 3 < found.n_iter < 60
+    assert found.gradient_ratio < 1e-3
+    again = minimize_lbfgs_steps(objective, found.W)
+    np.testing.assert_allclose(again.W, found.W, atol=1e-3)
+    assert again.n_iter <= found.n_iter
+
+
+def test_lbfgs_steps_end_at_any_number_of_iterations() -> None:
+    objective = problem(40, 12, 4, decay=1e-7, intercept=False)
+    seen: list[tuple[int, int]] = []
+    found = minimize_lbfgs_steps(
+        objective,
+        np.zeros(objective.shape),
+        max_iter=27,
+        on_iteration=lambda done, of: seen.append((done, of)),
+    )
+    assert found.n_iter == 27
+    assert seen == [(20, 27), (27, 27)]
+
+
+def test_lbfgs_steps_start_where_the_recipes_do() -> None:
+    """Reddit: torch's linear layer with a bias. Text: Xavier over the columns that vary, and no bias."""
+    rng = np.random.default_rng(88)
+    Z, Y = rng.uniform(size=(30, 5)), one_hot(rng.integers(3, size=30), 3)
+    Z[:, 2] = 0.25
+    design, weights = ExplicitDesign(Z), np.ones(30)
+    for intercept, scale in ((True, None), (False, "minmax")):
+        settings = SolverSettings(
+            "lbfgs-steps", scale=scale, fit_intercept=intercept, max_iter=1, seed=4, penalize_intercept=True
+        )
+        prepared = PreparedFit(design, Y, weights, Softmax, settings, 1e-3)
+        objective = Objective(prepared.samples, Y, weights, Softmax, 1e-3, intercept)
+        draw = np.random.default_rng(4)
+        if intercept:
+            start = torch_linear_start((6, 3), 5, draw)
+        else:
+            start = np.insert(xavier_normal_start(4, 3, draw), 2, 0.0, axis=0)
+        gradient = objective.value_and_gradient(start)[1]
+        expected = start - min(1.0, 1.0 / np.abs(gradient).sum()) * gradient
+        np.testing.assert_allclose(prepared.solve(1e-3).W, expected, atol=1e-6)
+
+
+def test_lbfgs_steps_take_no_learning_rate() -> None:
+    with pytest.raises(InputError, match="solver='lbfgs-steps' takes no learning_rate"):
+        SolverSettings("lbfgs-steps", learning_rate=0.1)

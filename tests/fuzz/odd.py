@@ -270,7 +270,7 @@ _MANY = frozenset(
 _WORDS = (
     "auto", "dense", "sparse", "full", "frontier", "left-first", "implicit", "native", "scipy", "torch",
     "sym", "rw", "cheby",
-    "l1", "l2", "standard", "minmax", "maxabs", "lbfgs", "adam", "sgd", "balanced", "once", "sum", "max",
+    "l1", "l2", "standard", "minmax", "maxabs", "lbfgs", "lbfgs-steps", "adam", "sgd", "balanced", "once", "sum", "max",
     "min", "error", "keep",
     "drop", "tpe", "path", "log_loss", "macro_f1", "paper", "exact", "4GB", "1B", "0GB", "-1GB", "1e3GB",
     "nanGB", "9" * 400 + "GB",

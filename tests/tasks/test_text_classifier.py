@@ -13,10 +13,7 @@ from sklearn.base import clone
 
 from sgclearn import TextSGCClassifier
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
-from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
-from sgclearn.estimators.solvers.lbfgs_steps import minimize_lbfgs_steps, xavier_normal_start
 from sgclearn.operators import Operator
-from sgclearn.propagation.design import ExplicitDesign
 from sgclearn.propagation.engines import get_engine
 from sgclearn.tasks.text import TextGraphBuilder, training
 from sgclearn.tasks.text.design import DocumentDesign, Hops, extremes
@@ -112,66 +109,6 @@ def test_fit_is_the_optimum_of_the_written_objective(
     np.testing.assert_allclose(shown, every[:, 0] if len(topics) == 2 else every, atol=1e-9)
     assert model.transduction_.tolist() == model.predict().tolist()
     np.testing.assert_allclose(model.predict_proba().sum(axis=1), 1.0)
-
-
-def test_paper_recipe_is_the_lbfgs_of_torch() -> None:
-    torch = pytest.importorskip("torch")
-    rng = np.random.default_rng(2020)
-    Z, codes = rng.uniform(size=(60, 12)), rng.integers(0, 3, 60)
-    Y = np.eye(3)[codes]
-    start = xavier_normal_start(12, 3, rng)
-    for steps, decay in ((1, 1e-2), (3, 1e-4), (4, 3e-2)):
-        ours = minimize_lbfgs_steps(
-            Objective(ExplicitDesign(Z), Y, np.ones(60), Softmax, decay, intercept=False), start, steps=steps
-        )
-        W = torch.tensor(start, requires_grad=True)
-        optimizer = torch.optim.LBFGS([W])
-
-        def closure(W: Any = W, optimizer: Any = optimizer, decay: float = decay) -> Any:
-            optimizer.zero_grad()
-            loss = torch.nn.functional.cross_entropy(torch.tensor(Z) @ W, torch.tensor(codes))
-            loss = loss + 0.5 * decay * (W**2).sum()
-            loss.backward()
-            return loss
-
-        for _ in range(steps):
-            optimizer.step(closure)
-        np.testing.assert_allclose(ours.W, W.detach().numpy(), atol=1e-9)
-
-
-def test_paper_recipe_forgets_the_oldest_as_torch_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch = pytest.importorskip("torch")
-    monkeypatch.setattr("sgclearn.estimators.solvers.lbfgs_steps._HISTORY", 4)
-    rng = np.random.default_rng(2021)
-    Z, codes = rng.uniform(size=(40, 9)), rng.integers(0, 3, 40)
-    objective = Objective(ExplicitDesign(Z), np.eye(3)[codes], np.ones(40), Softmax, 1e-3, intercept=False)
-    start = xavier_normal_start(9, 3, rng)
-    W = torch.tensor(start, requires_grad=True)
-    optimizer = torch.optim.LBFGS([W], history_size=4)
-
-    def closure() -> Any:
-        optimizer.zero_grad()
-        loss = (
-            torch.nn.functional.cross_entropy(torch.tensor(Z) @ W, torch.tensor(codes)) + 5e-4 * (W**2).sum()
-        )
-        loss.backward()
-        return loss
-
-    optimizer.step(closure)
-    ours = minimize_lbfgs_steps(objective, start, steps=1)
-    np.testing.assert_allclose(ours.W, W.detach().numpy(), atol=1e-9)
-
-
-def test_paper_recipe_stops_where_there_is_nothing_to_do() -> None:
-    rng = np.random.default_rng(5)
-    Z, Y = rng.normal(size=(30, 4)), rng.integers(0, 2, (30, 1)).astype(float)
-    objective = Objective(ExplicitDesign(Z), Y, np.ones(30), Sigmoid, 0.1, intercept=False)
-    found = minimize_lbfgs_steps(objective, np.zeros((4, 1)))
-    assert 3 < found.n_iter < 60
-    assert found.gradient_ratio < 1e-3
-    again = minimize_lbfgs_steps(objective, found.W)
-    np.testing.assert_allclose(again.W, found.W, atol=1e-3)
-    assert again.n_iter <= found.n_iter
 
 
 @pytest.mark.parametrize("topics", [ALL, ("farm", "money")])

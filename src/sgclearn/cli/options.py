@@ -99,7 +99,7 @@ class Scale(StrEnum):
 class Solver(StrEnum):
     """How the weights are found."""
 
-    lbfgs, adam, sgd = "lbfgs", "adam", "sgd"
+    lbfgs, lbfgs_steps, adam, sgd = "lbfgs", "lbfgs-steps", "adam", "sgd"
 
 
 class ClassWeight(StrEnum):

@@ -185,7 +185,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             memory_limit=self.memory_limit,
             prices=engine.prices,
         )
-        parts = (self.plan_.chosen, on_progress, engine, self.plan_.sets)
+        parts = (self.plan_.chosen, on_progress, engine, self.plan_.sets, settings.precision)
         design = next(build_designs(operator, features, rows, [wanted], *parts))[1]
         with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
             prepared = PreparedFit(design, Y, sample_weight, link, settings, weight_decay)
@@ -219,9 +219,10 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
     def _warn_about_the_fit(self, settings: SolverSettings, weight_decay: float) -> None:
         if settings.solver != "lbfgs":
             if not self.converged_:
+                rate = f"choose a learning_rate below {settings.step:g}, or " if settings.has_rate else ""
                 warnings.warn(
                     f"the steps of solver={settings.solver!r} led away from the optimum to a loss of {self.loss_:.1e}: "
-                    f"choose a learning_rate below {settings.step:g}, or scale the features.",
+                    f"{rate}scale the features.",
                     ConvergenceWarning,
                     stacklevel=4,
                 )

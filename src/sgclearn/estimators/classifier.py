@@ -141,14 +141,15 @@ class SGCClassifier(SoftmaxPrediction):
         Scale the columns after propagation, with the statistics of the labelled nodes.
     weight_decay : float >= 0, default 1e-4
         Zero is allowed; labelled nodes that can be separated then have no minimiser, and a warning says so.
-    solver : {"lbfgs", "adam", "sgd"}, default "lbfgs"
-        "lbfgs" finds the exact optimum, "adam" follows the paper's recipe, "sgd" takes minibatches whose rows are
-        computed when needed (with plan="implicit" they never exist together).
+    solver : {"lbfgs", "adam", "lbfgs-steps", "sgd"}, default "lbfgs"
+        "lbfgs" finds the exact optimum, "adam" follows the paper's recipe for citation graphs, "lbfgs-steps" that for
+        text and Reddit, "sgd" takes minibatches whose rows are computed when needed (with plan="implicit" they never
+        exist together).
     fit_intercept, penalize_intercept : bool, default True
         Whether there is a bias, and whether weight decay acts on it.
     class_weight : None, "balanced" or dict
     max_iter : int, optional
-        Iterations of "lbfgs" (1000 if not given), epochs of "adam" and "sgd" (100).
+        Iterations of "lbfgs" (1000 if not given) and "lbfgs-steps" (60), epochs of "adam" and "sgd" (100).
     tol : float, default 1e-10
         "lbfgs" stops when the gradient norm is `tol` times its norm at zero weights.
     learning_rate : float, optional
@@ -156,7 +157,7 @@ class SGCClassifier(SoftmaxPrediction):
     batch_size : int, default 256
         Of "sgd".
     random_state : int or None, default 2019
-        Seed of "adam" and "sgd"; the default makes two fits equal, None draws a new one.
+        Seed of "adam", "lbfgs-steps" and "sgd"; the default makes two fits equal, None draws a new one.
     unlabeled : default -1
         The label that means "no label". None, NaN and, among texts, the empty text always mean that.
     plan : {"auto", "full", "frontier", "left-first", "implicit"}, default "auto"

@@ -302,7 +302,8 @@ class SGCClassifierCV(SoftmaxPrediction):
         for normalization, gamma in operators:
             operator = None if graph is None else Operator(graph, normalization, gamma)
             plan = self._plan(operator, features, rows, wanted, Y.shape[1], folds, evaluations, held)
-            for entry, design in build_designs(operator, features, rows, wanted, plan, None, self._engine()):
+            parts = (plan, None, self._engine(), None, settings.precision)
+            for entry, design in build_designs(operator, features, rows, wanted, *parts):
                 problems = FoldProblems(
                     design, Y, train_weights, folds, settings, smallest_decay, a_fold, self.scoring
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,10 @@ from sgclearn.estimators.solvers import (
     SolverResult,
     minimize_adam,
     minimize_lbfgs,
+    minimize_lbfgs_steps,
     minimize_sgd,
     torch_linear_start,
+    xavier_normal_start,
 )
 from sgclearn.estimators.solvers.result import OnIteration
 from sgclearn.propagation.bounds import is_finite
@@ -34,8 +37,8 @@ _FAR = 10.0  # from zero, in units of the ones of the bias
 _CLOSE = 1e-6  # of the gradient at zero, in columns that are balanced
 _ROUNDS = 4  # of a solver that is asked for more
 _ROUGH = 1e-3  # a tolerance that float32 gradients have no trouble to reach
-_DEFAULT_ITERATIONS = {"lbfgs": 1000, "adam": 100, "sgd": 100}
-_DEFAULT_LEARNING_RATE = {"lbfgs": 0.0, "adam": 0.2, "sgd": 1.0}
+_DEFAULT_ITERATIONS = {"lbfgs": 1000, "lbfgs-steps": 60, "adam": 100, "sgd": 100}
+_DEFAULT_LEARNING_RATE = {"adam": 0.2, "sgd": 1.0}
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,12 @@ class SolverSettings:
         ):
             object.__setattr__(self, name, check_parameter(name, getattr(self, name)))
         object.__setattr__(self, "seed", check_parameter("random_state", self.seed))
-        if self.learning_rate is not None and self.solver == "lbfgs":
+        if self.learning_rate is not None and not self.has_rate:
             raise InputError(
-                f"solver='lbfgs' takes no learning_rate: got {self.learning_rate!r}; leave it out or choose 'adam'."
+                f"solver={self.solver!r} takes no learning_rate",
+                f"{self.learning_rate!r}",
+                "leave it out or choose 'adam'",
+                argument="learning_rate",
             )
         object.__setattr__(self, "learning_rate", check_parameter("learning_rate", self.learning_rate))
 
@@ -76,9 +82,19 @@ class SolverSettings:
         return self.max_iter if self.max_iter is not None else _DEFAULT_ITERATIONS[self.solver]
 
     @property
+    def has_rate(self) -> bool:
+        """Whether the solver has a learning rate."""
+        return self.solver in _DEFAULT_LEARNING_RATE
+
+    @property
     def step(self) -> float:
         """The learning rate, for the solvers that have one."""
         return self.learning_rate if self.learning_rate is not None else _DEFAULT_LEARNING_RATE[self.solver]
+
+    @property
+    def precision(self) -> np.dtype[Any]:
+        """That of products with rows that are not formed: a recipe of float32 needs no more than that."""
+        return np.dtype(np.float32 if self.solver == "lbfgs-steps" else np.float64)
 
 
 @dataclass(frozen=True)
@@ -201,12 +217,20 @@ class PreparedFit:
             weight_decay,
             self.has_bias_row,
             settings.penalize_intercept,
-            rough=settings.solver == "lbfgs" and settings.tol >= _ROUGH,
+            rough=settings.solver == "lbfgs-steps" or (settings.solver == "lbfgs" and settings.tol >= _ROUGH),
             factor=self._column_factor,
         )
         if settings.solver == "lbfgs":
             return self._exact(objective, start, on_iteration)
         rng = np.random.default_rng(settings.seed)
+        if settings.solver == "lbfgs-steps":
+            return minimize_lbfgs_steps(
+                objective,
+                self._start_of_steps(objective, rng),
+                max_iter=settings.iterations,
+                dtype=settings.precision,
+                on_iteration=on_iteration,
+            )
         if settings.solver == "adam":
             start = torch_linear_start(objective.shape, objective.n_columns, rng)
             return minimize_adam(
@@ -225,6 +249,18 @@ class PreparedFit:
             batch_size=settings.batch_size,
             on_iteration=on_iteration,
         )
+
+    def _start_of_steps(self, objective: Objective, rng: np.random.Generator) -> Array:
+        """With a bias that of torch's linear layer, as for Reddit; without one Xavier's, as for text.
+
+        Columns that are constant over the samples are dropped: they start at zero and stay there.
+        """
+        if objective.intercept:
+            return torch_linear_start(objective.shape, objective.n_columns, rng)
+        used = np.ones(objective.n_columns, bool) if self.scaling is None else self.scaling.factor > 0
+        start = np.zeros(objective.shape)
+        start[used] = xavier_normal_start(int(used.sum()), objective.shape[1], rng)
+        return start
 
     @property
     def _column_factor(self) -> Array | float | None:
@@ -330,7 +366,7 @@ def _refusing(settings: SolverSettings) -> Iterator[None]:
 
 
 def _overflow(settings: SolverSettings) -> str:
-    rate = f"a learning_rate below {settings.step:g}, " if settings.solver != "lbfgs" else ""
+    rate = f"a learning_rate below {settings.step:g}, " if settings.has_rate else ""
     scaled = "" if settings.scale is not None else "scale='standard', "
     return (
         f"the weights of a fit must stay finite: got numbers out of range from solver={settings.solver!r}; try {rate}"

@@ -67,8 +67,8 @@ class StepsSGCModel(Baseline):
             result = minimize_lbfgs_steps(
                 objective,
                 start,
-                steps=self.steps,
-                max_iter=self.max_iter,
+                max_iter=self.steps * self.max_iter,
+                step=self.max_iter,
                 dtype=Z.dtype,
                 on_iteration=on_step,
             )

@@ -202,7 +202,7 @@ RULES: dict[str, Rule] = {
     "fit_intercept": Flag(),
     "penalize_intercept": Flag(),
     # how it is solved
-    "solver": Choice(values=("lbfgs", "adam", "sgd")),
+    "solver": Choice(values=("lbfgs", "lbfgs-steps", "adam", "sgd")),
     "max_iter": Whole("leave it out for the default", low=1, high=MOST_ITERATIONS, optional=True),
     "tol": Number("the default is 1e-10", open=True),
     "learning_rate": Number("None is the solver's own", open=True, optional=True),

@@ -25,22 +25,22 @@ def minimize_lbfgs_steps(
     objective: Objective,
     start: Array,
     *,
-    steps: int = 3,
-    max_iter: int = 20,
+    max_iter: int = 60,
+    step: int = 20,
     dtype: DTypeLike = np.float64,
     on_iteration: OnIteration | None = None,
 ) -> SolverResult:
-    """Run `steps` steps of at most `max_iter` iterations each; every iteration has length one but the first.
+    """Run steps of at most `step` iterations, `max_iter` in all; every iteration has length one but the first.
 
     A step ends early where the gradient, the move or the change of the value is small, or after 25 evaluations; the
     memory of earlier iterations goes on into the next step. It is of the precision `dtype`. The result counts as
-    converged whatever its gradient.
+    converged unless its loss is far above that of zero weights.
     """
-    search = _Search(objective, start, dtype, steps * max_iter)
-    for step in range(steps):
-        search.step(max_iter)
+    search = _Search(objective, start, dtype, max_iter)
+    for done in range(0, max_iter, step):
+        search.step(min(step, max_iter - done))
         if on_iteration is not None:
-            on_iteration(step + 1, steps)
+            on_iteration(min(done + step, max_iter), max_iter)
     return finished(objective, search.W, search.n_iter)
 
 
