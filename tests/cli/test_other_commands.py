@@ -16,8 +16,8 @@ import sgclearn
 from sgclearn import evaluate_predictions
 from sgclearn.cli import output
 from sgclearn.cli.output import Screen, in_options
-from sgclearn.cli.predictions import Predictions
-from sgclearn.cli.splitting import hold_out
+from sgclearn.runs.predictions import ClassPredictions
+from sgclearn.runs.splits import hold_out
 
 
 def with_split(files: Files) -> None:
@@ -263,7 +263,7 @@ def test_predictions_on_a_terminal_are_a_table(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(output.sys, "stdout", terminal)
     proba: Any = np.tile([0.25, 0.75], (25, 1))
     labels = np.array(["b"] * 25)
-    found = Predictions(np.arange(25), labels, proba, np.array(["a", "b"]))
-    found.show(Screen())
+    found = ClassPredictions(np.arange(25), labels, proba, np.array(["a", "b"]))
+    Screen().predictions(found)
     assert "0.750" in terminal.text
     assert "... and 5 more: name a file with --out to get all." in terminal.text

@@ -178,7 +178,7 @@ def test_wrong_choice_of_options(sgc: Sgc, run_folder: Path, tmp_path: Path) -> 
             ("--model", tmp_path / "features.csv"),
             "features.csv must be a model that save_model wrote: got a text file",
         ),
-        (("--run", tmp_path), "--run must be a folder that sgc fit wrote"),
+        (("--run", tmp_path), "RUN must be the folder of a run"),
     ):
         assert_mistake(sgc("predict", *options), words)
 
@@ -190,7 +190,8 @@ def test_run_that_is_damaged_or_later(sgc: Sgc, run_folder: Path) -> None:
         ("{", "damaged"),
         ("[]", "damaged"),
         (json.dumps({**whole, "format": "other"}), "damaged"),
-        (json.dumps({**whole, "version": 2}), "got version 2; upgrade sgclearn"),
+        (json.dumps({**whole, "version": 3}), "got version 3; upgrade sgclearn"),
+        (json.dumps({**whole, "version": 1}), "got version 1; fit the model again"),
     ):
         description.write_text(text)
         assert_mistake(sgc("predict", "--run", run_folder), words)

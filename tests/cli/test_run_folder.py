@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from cli_runs import Files, Sgc, assert_mistake
 
-from sgclearn.cli import run_folder as folders
-from sgclearn.cli.csv_files import csv_bytes
-from sgclearn.cli.output import to_json
-from sgclearn.cli.run_folder import Run
 from sgclearn.errors import DataFileError, InputError
 from sgclearn.folders import work_folder
 from sgclearn.graph import Graph
+from sgclearn.runs import place
+from sgclearn.runs.csv_files import csv_bytes
+from sgclearn.runs.documents import to_json
+from sgclearn.runs.place import Place
+from sgclearn.runs.run import Run
 
 DECAY = ("--weight-decay", "1e-3")
 
@@ -48,7 +49,7 @@ def test_force_replaces_runs_only(sgc: Sgc, files: Files, tmp_path: Path) -> Non
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").write_bytes(b"cat")
     result = sgc("fit", *files.options, "--out", "photos", "--force")
-    assert_mistake(result, "--force replaces a run of sgc fit", "photos")
+    assert_mistake(result, "--force replaces a run", "photos")
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -63,7 +64,7 @@ def test_failure_while_writing_leaves_nothing(
     def full(*given: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folders, "_write_labels", full)
+    monkeypatch.setattr("sgclearn.tasks.driver.write_csv", full)
     result = sgc(*options)
     assert (result.code, result.err.count("\n")) == (2, 1)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
@@ -92,18 +93,18 @@ def test_folder_that_cannot_be_replaced_as_a_whole_is_refused(
 def test_second_writer_is_refused_before_its_fit(
     sgc: Sgc, files: Files, tmp_path: Path, force: tuple[str, ...]
 ) -> None:
-    with folders.Place(tmp_path / "run", force=False):
+    with Place(tmp_path / "run", force=False):
         result = sgc("fit", *files.options, "--out", "run", *force)
     assert_mistake(
-        result, "--out must be a folder that no other sgc is writing to: got run", "wait until it has"
+        result, "--out must be a folder that no other process is writing to: got run", "wait until it has"
     )
     assert not list(tmp_path.glob("*run*"))
 
 
 def test_folder_without_a_name_is_one_that_nobody_is_writing(sgc: Sgc, files: Files, tmp_path: Path) -> None:
     with (
-        folders.choose_folder(None, force=False) as first,
-        folders.choose_folder(None, force=False) as second,
+        Run.create() as first,
+        Run.create() as second,
     ):
         assert [first.folder.name, second.folder.name] == ["sgc-run", "sgc-run-2"]
         assert sgc("fit", *files.options, *DECAY).code == 0
@@ -114,16 +115,16 @@ def test_run_of_another_process_that_ended_meanwhile_is_not_replaced_unasked(
     files: Files, run_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checks: list[Path] = []
-    real = folders._check_place
+    real = place._check_place
 
     def check(folder: Path, force: bool) -> None:
         checks.append(folder)
         if len(checks) > 1:  # the first time there was nothing
             real(folder, force)
 
-    monkeypatch.setattr(folders, "_check_place", check)
-    with pytest.raises(InputError, match="--out must be a new or empty folder"):
-        folders.Place(run_folder, force=False)
+    monkeypatch.setattr(place, "_check_place", check)
+    with pytest.raises(InputError, match="out must be a new or empty folder"):
+        Place(run_folder, force=False)
     assert not list(run_folder.parent.glob(".*"))
 
 
@@ -203,7 +204,7 @@ def test_numbers_are_spelled_the_same_whatever_the_ids_are() -> None:
 )
 def test_missing_file_of_a_run_is_named(sgc: Sgc, run_folder: Path, name: str, command: str) -> None:
     os.unlink(run_folder / name)
-    assert_mistake(sgc(command, "--run", run_folder), f"the file {name}", "run sgc fit again")
+    assert_mistake(sgc(command, "--run", run_folder), f"the file {name}", "fit the model again")
 
 
 def test_missing_value_of_a_new_node_names_options_of_the_fit(

@@ -241,11 +241,9 @@ def test_runs_of_the_other_kind_are_refused_by_name(
     assert_mistake(sgc("predict", "--run", run), "use sgc text predict")
     for command in (("predict", "--data", "docs.csv"), ("explain", "--text", "oil")):
         assert_mistake(
-            sgc("text", command[0], run_folder_of_fit, *command[1:]), "of sgc fit; use sgc predict --run"
+            sgc("text", command[0], run_folder_of_fit, *command[1:]), "a run of nodes; use sgc predict"
         )
-        assert_mistake(
-            sgc("text", command[0], "nowhere", *command[1:]), "RUN must be a folder that sgc text fit wrote"
-        )
+        assert_mistake(sgc("text", command[0], "nowhere", *command[1:]), "RUN must be the folder of a run")
     assert sgc("evaluate", "--run", run).code == 0
 
 
@@ -253,7 +251,15 @@ def test_runs_of_the_other_kind_are_refused_by_name(
 def run_folder_of_fit(tmp_path: Path) -> Path:
     folder = tmp_path / "plain"
     folder.mkdir()
-    (folder / "run.json").write_text('{"format": "sgclearn-run", "version": 1, "settings": {}}')
+    document = {
+        "format": "sgclearn-run",
+        "version": 2,
+        "task": "nodes",
+        "settings": {},
+        "inputs": {},
+        "digests": {},
+    }
+    (folder / "run.json").write_text(json.dumps(document))
     return folder
 
 

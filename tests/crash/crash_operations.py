@@ -88,17 +88,17 @@ class NewRun(Operation):
         return self.fit("--n-hops", "1", "--force")
 
     def open(self) -> None:
-        from sgclearn.cli.predictions import read_predictions
-        from sgclearn.cli.run_folder import FEATURES, LABELS, METRICS, MODEL, PREDICTIONS, Run
-        from sgclearn.features import read_labels
+        from sgclearn.runs.place import FEATURES, MODEL
+        from sgclearn.runs.run import Run
 
         opened = Run.open(Path("run"))
         model = load_model(opened.path(MODEL))
         graph = opened.graph()
         assert model.uses_identity_ == (not Path("run", FEATURES).exists())
-        assert len(read_predictions(opened.path(PREDICTIONS)).ids) == graph.n_nodes
-        read_labels(opened.path(LABELS))
-        opened.path(METRICS)
+        assert len(opened.predictions().ids) == graph.n_nodes
+        opened.labels()
+        opened.metrics()
+        assert opened.changed() == ()
 
 
 class ReplacedRun(NewRun):

@@ -181,18 +181,13 @@ class Reading(Contest):
             Path("done").touch()
 
     def read(self) -> int:
-        from sgclearn.cli.run_folder import FILES, Run
+        from sgclearn.runs.run import Run
 
         whole = refused = 0
         while not Path("done").exists():
             try:
                 with Run.open(Path("run")) as run:
-                    names = (
-                        FILES
-                        if run.settings["n_hops"] == 2
-                        else [name for name in FILES if "feat" not in name]
-                    )
-                    held = {name: run.path(name).read_bytes() for name in names}
+                    held = {name: run.path(name).read_bytes() for name in (*run.digests, "run.json")}
             except DataFileError as error:
                 if "open it again" not in str(error):
                     raise

@@ -304,7 +304,7 @@ def import_everything() -> None:
     for name in (
         "pyarrow.csv", "pyarrow.parquet", "pyarrow.compute", "sklearn.datasets", "safetensors.numpy",
         "scipy.sparse.linalg",
-        "sgclearn.cli.app", "sgclearn.cli.run_folder", "sgclearn.cli.predictions", "sgclearn.estimators",
+        "sgclearn.cli.app", "sgclearn.runs", "sgclearn.estimators",
         "sgclearn.persist",
         "sgclearn.propagation.transformer", "sgclearn.spectral", "sgclearn.tasks.text", "sgclearn.datasets.loading",
         "sgclearn.experiments.results", "sgclearn.evaluate", "pandas", "numpy.ma",

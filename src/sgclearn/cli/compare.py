@@ -141,7 +141,7 @@ def command(
         "figures": figures,
     }
     if comparison.rows or comparison.failures:
-        from sgclearn.cli.run_folder import write_json
+        from sgclearn.runs.documents import write_json
 
         write_json(folder / DOCUMENT, document)
     _show(screen, comparison, folder, figures)

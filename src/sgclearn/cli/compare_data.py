@@ -10,14 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.cli.inputs import EMBEDDED, SPLITS, Problem, read_problem
+from sgclearn.cli.inputs import EMBEDDED, read_problem
 from sgclearn.cli.options import DataOptions
 from sgclearn.cli.output import Stages
-from sgclearn.cli.splitting import DEFAULT_HELD_OUT, hold_out
 from sgclearn.datasets import GraphDataset
 from sgclearn.datasets.loading import PER_CLASS, known_dataset
 from sgclearn.datasets.splits import split_per_class
 from sgclearn.errors import InputError
+from sgclearn.runs.splits import DEFAULT_HELD_OUT, SPLITS, hold_out
+from sgclearn.tasks.protocol import Samples
 
 DEFAULT_VALIDATION = 0.2
 OTHER_STREAM = 2**32  # validation labels are drawn apart from test labels
@@ -29,14 +30,14 @@ class Compared:
 
     Parameters
     ----------
-    problem : Problem
+    problem : Samples
     data : GraphDataset or callable
         As `compare_models` takes it: with one split for all runs, or from the seed of a run to its dataset.
     splits : str
         How the nodes are split, in words.
     """
 
-    problem: Problem
+    problem: Samples
     data: GraphDataset | Callable[[int], GraphDataset]
     splits: str
 
@@ -59,20 +60,20 @@ def read_compared(data: DataOptions, validation: float | None, stages: Stages) -
     return _own(problem, base, data, DEFAULT_VALIDATION if validation is None else validation, validation)
 
 
-def _dataset(problem: Problem) -> GraphDataset:
+def _dataset(problem: Samples) -> GraphDataset:
     """A problem as the models take it: classes are numbers, and no features are the identity."""
     n_nodes = problem.graph.n_nodes
     y = np.full(n_nodes, -1)
-    labelled = problem.nodes(*SPLITS)
+    labelled = problem.where(*SPLITS)
     code = {label: k for k, label in enumerate(problem.classes)}
     y[labelled] = [code[label] for label in problem.y[labelled].tolist()]
     X = sp.eye_array(n_nodes, format="csr") if problem.X is None else problem.X
     names = tuple(str(label) for label in problem.classes)
-    train, val, test = map(problem.nodes, SPLITS)
+    train, val, test = map(problem.where, SPLITS)
     return GraphDataset(problem.name, problem.graph, X, y, names, None, train, val, test)
 
 
-def _named(problem: Problem, base: GraphDataset, name: str, validation: float | None) -> Compared:
+def _named(problem: Samples, base: GraphDataset, name: str, validation: float | None) -> Compared:
     if validation is not None:
         raise InputError("--validation goes with your own files: got it with a dataset; leave it out.")
     info = known_dataset(name)
@@ -89,7 +90,7 @@ def _named(problem: Problem, base: GraphDataset, name: str, validation: float | 
 
 
 def _own(
-    problem: Problem, base: GraphDataset, data: DataOptions, share: float, given: float | None
+    problem: Samples, base: GraphDataset, data: DataOptions, share: float, given: float | None
 ) -> Compared:
     if problem.is_held_out:
         held_out = DEFAULT_HELD_OUT if data.held_out is None else data.held_out

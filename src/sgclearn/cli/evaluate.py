@@ -98,7 +98,8 @@ def _files(
     run: Path | None, predictions: Path | None, labels: Path | None, stack: ExitStack
 ) -> tuple[Path, Path]:
     """Files of true and predicted labels; those of a run belong together when `stack` is closed."""
-    from sgclearn.cli.run_folder import LABELS, PREDICTIONS, Run
+    from sgclearn.runs.place import LABELS, PREDICTIONS
+    from sgclearn.runs.run import Run
 
     if run is not None and predictions is None and labels is None:
         opened = stack.enter_context(Run.open(run))
@@ -120,9 +121,9 @@ def _matched(
     truth_file: Path, guess_file: Path, split: Split | None
 ) -> tuple[str, int, list[Any], list[Any]]:
     """Which labels were taken, how many of them are for training, and true and predicted class of each."""
-    from sgclearn.cli.predictions import read_predictions
     from sgclearn.features import read_labels
     from sgclearn.graph import NodeIds
+    from sgclearn.runs.predictions import read_predictions
 
     labels, predicted = read_labels(truth_file), read_predictions(guess_file)
     which, taken = _chosen(truth_file, labels, split)

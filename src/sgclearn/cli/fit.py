@@ -19,12 +19,12 @@ from sgclearn.cli.options import (
     chosen,
     with_options,
 )
-from sgclearn.cli.output import Screen, Stages, counted
+from sgclearn.cli.output import Screen, Stages, counted, written
 from sgclearn.cli.plan import plan_fit, show_plan
 
 if TYPE_CHECKING:
-    from sgclearn.cli.inputs import Problem
     from sgclearn.evaluate import Evaluation
+    from sgclearn.tasks.protocol import Samples
 
 COMMAND = "fit"
 DEFAULT_SEED = 2019
@@ -77,11 +77,13 @@ def command(
       sgc fit --edges e.csv --labels l.csv --n-hops 3 --held-out 0.1
     """
     from sgclearn.cli.inputs import read_problem
-    from sgclearn.cli.predictions import Predictions
-    from sgclearn.cli.run_folder import choose_folder, write_run, written_files
+    from sgclearn.runs.predictions import ClassPredictions
+    from sgclearn.runs.run import Run
+    from sgclearn.tasks.driver import run_files
+    from sgclearn.tasks.protocol import save
 
     screen = Screen(as_json)
-    with choose_folder(out, force) as place:
+    with Run.create(out, force=force) as place:
         folder = place.folder
         with screen.progress() as stages:
             problem = read_problem(data, stages)
@@ -111,7 +113,8 @@ def command(
                 trials.append(Fitted.of(problem, hops, weight_decay, parameters, stages))
             model = trials[-1].model
             stages.stage("predicting all nodes")
-            predictions = Predictions.of(model, problem.X, problem.graph, None, problem.graph.ids)
+            probabilities = model.predict_proba(problem.X, graph=problem.graph)
+            predictions = ClassPredictions.of(problem.ids, probabilities, model.classes_)
             for trial in trials:
                 trial.measure(problem, predictions if trial.model is model else None)
             metrics = _metrics(problem, trials)
@@ -123,18 +126,20 @@ def command(
                 **parameters,
             }
             stages.stage(f"writing {folder}")
-            write_run(place, problem, model, predictions, metrics, settings)
+            files = run_files(problem, lambda path: save(model, problem, path), predictions, metrics)
+            Run.write(place, "nodes", files, settings, problem.inputs)
         _show_trials(screen, problem, trials)
         if metrics["advice"] is not None:
             screen.line()
             screen.field("Advice", metrics["advice"])
-        files = written_files(problem)
-        screen.table(("written to " + str(folder), ""), files, left=2)
+        screen.table(("written to " + str(folder), ""), written(files), left=2)
         screen.line(f"\nnext: sgc evaluate --run {folder}")
-        screen.document({**metrics, "folder": folder, "files": {name: folder / name for name, _ in files}})
+        screen.document(
+            {**metrics, "folder": folder, "files": {name: folder / name for name, _ in written(files)}}
+        )
 
 
-def show_data(screen: Screen, problem: Problem, row_norm: str | None) -> None:
+def show_data(screen: Screen, problem: Samples, row_norm: str | None) -> None:
     """Say in a line what was read, and what is done to it without having been asked."""
     screen.field("Data", str(problem))
     screen.field("Labels", problem.split_sizes)
@@ -151,7 +156,7 @@ class Fitted:
 
     @classmethod
     def of(
-        cls, problem: Problem, hops: int, decay: float | None, parameters: dict[str, Any], stages: Stages
+        cls, problem: Samples, hops: int, decay: float | None, parameters: dict[str, Any], stages: Stages
     ) -> Fitted:
         """Fit on the training labels; a weight decay that is not given is tuned, never on test labels."""
         from sgclearn.estimators import SGCClassifier, SGCClassifierCV
@@ -169,7 +174,7 @@ class Fitted:
                 on_iteration=stages.stage(f"{name}: solving"),
             )
             return cls(model, hops, None, perf_counter() - start)
-        validation = problem.nodes("val")
+        validation = problem.where("val")
         model = SGCClassifierCV(hops, **parameters)
         model.fit(
             problem.X,
@@ -180,11 +185,11 @@ class Fitted:
         )
         return cls(model, hops, model.best_score_, perf_counter() - start)
 
-    def measure(self, problem: Problem, predictions: Any = None) -> None:
+    def measure(self, problem: Samples, predictions: Any = None) -> None:
         """Compare with the test labels, where there are any."""
         from sgclearn.evaluate import evaluate_predictions
 
-        nodes = problem.nodes("test")
+        nodes = problem.where("test")
         if len(nodes) == 0:
             return
         if predictions is None:
@@ -207,14 +212,14 @@ class Fitted:
         }
 
 
-def _can_be_tuned(problem: Problem) -> bool:
+def _can_be_tuned(problem: Samples) -> bool:
     """Whether there are labels to choose on: validation labels, or a class with two training labels."""
     import warnings
 
     from sgclearn.errors import SgclearnWarning
 
-    train = problem.y[problem.nodes("train")].tolist()
-    if len(problem.nodes("val")) or len(set(train)) < len(train):
+    train = problem.y[problem.where("train")].tolist()
+    if len(problem.where("val")) or len(set(train)) < len(train):
         return True
     warnings.warn(
         "no class has two labels to tune the weight decay on: the default is used; give --weight-decay.",
@@ -224,7 +229,7 @@ def _can_be_tuned(problem: Problem) -> bool:
     return False
 
 
-def _metrics(problem: Problem, trials: list[Fitted]) -> dict[str, Any]:
+def _metrics(problem: Samples, trials: list[Fitted]) -> dict[str, Any]:
     final = trials[-1]
     # What the machine has left now is no part of the result, which is the same on every machine.
     plan = {name: value for name, value in final.model.plan_.to_dict().items() if name != "memory_limit"}
@@ -237,7 +242,7 @@ def _metrics(problem: Problem, trials: list[Fitted]) -> dict[str, Any]:
     }
 
 
-def _advice(problem: Problem, trials: list[Fitted]) -> str | None:
+def _advice(problem: Samples, trials: list[Fitted]) -> str | None:
     """Say so if the graph makes the predictions worse, beyond what chance explains."""
     from sgclearn.evaluate.intervals import wilson
 
@@ -246,7 +251,7 @@ def _advice(problem: Problem, trials: list[Fitted]) -> str | None:
         return None
     pairs: list[tuple[str, float, float, float]] = []
     if plain.validation is not None and final.validation is not None:
-        n = len(problem.nodes("val")) or len(problem.nodes("train"))
+        n = len(problem.where("val")) or len(problem.where("train"))
         high = wilson(round(final.validation * n), n, 0.95).high
         pairs.append(("labels to tune on", plain.validation, final.validation, high))
     if plain.evaluation is not None and final.evaluation is not None:
@@ -268,9 +273,9 @@ def _plain_settings(data: DataOptions) -> dict[str, Any]:
     return {name: getattr(value, "value", value) for name, value in given.items()}
 
 
-def _show_trials(screen: Screen, problem: Problem, trials: list[Fitted]) -> None:
-    has_test = len(problem.nodes("test")) > 0
-    tuned_on = "validation" if len(problem.nodes("val")) else "folds"
+def _show_trials(screen: Screen, problem: Samples, trials: list[Fitted]) -> None:
+    has_test = len(problem.where("test")) > 0
+    tuned_on = "validation" if len(problem.where("val")) else "folds"
     header = ["hops", "model", "weight decay", tuned_on]
     header += ["test accuracy", "macro-F1"] if has_test else []
     rows = []

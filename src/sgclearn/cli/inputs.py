@@ -7,7 +7,6 @@ unknown id is an error. Without features the nodes are the ids of the edges, and
 from __future__ import annotations
 
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,108 +15,21 @@ from numpy.typing import NDArray
 
 from sgclearn.cli.label_files import labels_of
 from sgclearn.cli.options import DataOptions, chosen, delimiter_of
-from sgclearn.cli.output import Stages, counted
-from sgclearn.cli.splitting import DEFAULT_HELD_OUT, hold_out
+from sgclearn.cli.output import Stages
 from sgclearn.datasets import list_datasets, load_dataset
 from sgclearn.datasets.loading import DEFAULT_SEED
 from sgclearn.errors import InputError
 from sgclearn.features import Encoding, Features, Labels, read_features
 from sgclearn.features.readers import SVMLIGHT_SUFFIXES
 from sgclearn.graph import Graph, NodeIds, read_edges
+from sgclearn.runs.splits import DEFAULT_HELD_OUT, SPLITS, hold_out
+from sgclearn.tasks.protocol import Samples
 
 EMBEDDED = "debian"
-SPLITS = ("train", "val", "test")
 LARGEST_SEED = 2**32 - 1  # of scikit-learn
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """A graph, features of its nodes, and the labels of some of them.
-
-    Parameters
-    ----------
-    name : str
-    graph : Graph
-    X : matrix (n, d), or None for the identity
-    feature_names : tuple of str or None
-    encoding : Encoding or None
-    y : array (n,)
-        Integers with -1, or texts with None, for nodes without a label.
-    split : object array (n,)
-        "train", "val", "test", or None for nodes without a label.
-    row_norm : str or None
-        What `--row-norm` is where it is not given.
-    is_held_out : bool
-        Whether the test labels were drawn here, because the labels came without a split.
-    label_column : str or None
-        Column of the labels, where only its place in the file said so.
-    """
-
-    name: str
-    graph: Graph
-    X: Any
-    feature_names: tuple[str, ...] | None
-    encoding: Encoding | None
-    y: NDArray[Any]
-    split: NDArray[Any]
-    row_norm: str | None = None
-    is_held_out: bool = False
-    label_column: str | None = None
-
-    def nodes(self, *splits: str) -> NDArray[np.intp]:
-        """Positions of the nodes in these splits."""
-        chosen_nodes = np.zeros(len(self.split), dtype=bool)
-        for split in splits:
-            chosen_nodes |= self.split == split
-        return np.flatnonzero(chosen_nodes)
-
-    def labels(self, *splits: str) -> NDArray[Any]:
-        """Labels of these splits, and no label everywhere else."""
-        y = np.full_like(self.y, -1 if self.y.dtype.kind == "i" else None)
-        nodes = self.nodes(*splits)
-        y[nodes] = self.y[nodes]
-        return y
-
-    @property
-    def classes(self) -> list[Any]:
-        """Classes that occur, sorted."""
-        return sorted(set(self.y[self.nodes(*SPLITS)].tolist()))
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Sizes, for JSON."""
-        return {
-            "name": self.name,
-            "nodes": self.graph.n_nodes,
-            "edges": self.graph.n_edges,
-            "directed": self.graph.directed,
-            "weighted": self.graph.is_weighted,
-            "features": None if self.X is None else self.X.shape[1],
-            "classes": len(self.classes),
-            "label_column": self.label_column,
-            **{split: len(self.nodes(split)) for split in SPLITS},
-        }
-
-    def __str__(self) -> str:
-        features = "no features" if self.X is None else counted(self.X.shape[1], "feature")
-        return (
-            f"{self.name}: {counted(self.graph.n_nodes, 'node')}, {counted(self.graph.n_edges, 'edge')}, "
-            f"{features}, {counted(len(self.classes), 'class')}"
-        )
-
-    @property
-    def split_sizes(self) -> str:
-        """How many labels each split has, in words."""
-        held = [f"{len(self.nodes(split)):,} {split}" for split in SPLITS if len(self.nodes(split))]
-        column = "" if self.label_column is None else f"column {self.label_column}: "
-        return (
-            column
-            + ", ".join(held)
-            + (" (held back here)" if self.is_held_out and len(self.nodes("test")) else "")
-        )
-
-
-def read_problem(data: DataOptions, stages: Stages) -> Problem:
+def read_problem(data: DataOptions, stages: Stages) -> Samples:
     """Read what the options name; the embedded graph if they name nothing."""
     _check_seed(data.seed)
     files = [name for name in ("edges", "features", "labels") if getattr(data, name) is not None]
@@ -139,16 +51,18 @@ def read_problem(data: DataOptions, stages: Stages) -> Problem:
     stages.stage("reading labels")
     labels, label_column = labels_of(data, data.labels)
     y = labels.align(graph)
-    problem = Problem(
+    problem = Samples(
         data.edges.name,
         graph,
         None if features is None else features.align(graph),
-        None if features is None else features.names,
-        None if features is None else features.encoding,
         y,
         _split_of(data, labels, graph, y),
+        graph.ids,
+        feature_names=None if features is None else features.names,
+        encoding=None if features is None else features.encoding,
         is_held_out=labels.splits is None,
         label_column=label_column,
+        inputs=tuple(path for path in (data.edges, data.features, data.labels) if path is not None),
     )
     _check_classes(problem, data.labels)
     return problem
@@ -172,8 +86,8 @@ def _refuse_without_features(data: DataOptions) -> None:
         raise InputError(f"--{unused[0]} goes with --features: got it without; leave it out.")
 
 
-def _check_classes(problem: Problem, path: Path) -> None:
-    known = sorted(set(problem.y[problem.nodes("train")].tolist()))
+def _check_classes(problem: Samples, path: Path) -> None:
+    known = sorted(set(problem.y[problem.where("train")].tolist()))
     if len(known) < 2:
         raise InputError(
             f"{path} must have training labels of at least two classes: got one class, {known[0]!r}; label a "
@@ -181,7 +95,7 @@ def _check_classes(problem: Problem, path: Path) -> None:
         )
 
 
-def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Problem:
+def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Samples:
     given = [
         name for name in (*files, *_reading_options(data), "held_out") if getattr(data, name) is not None
     ]
@@ -207,7 +121,16 @@ def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Proble
     for part in SPLITS:
         split[getattr(loaded, part)] = part
     row_norm = "l2" if name == EMBEDDED else None
-    return Problem(name, loaded.graph, loaded.X, loaded.feature_names, None, y, split, row_norm)
+    return Samples(
+        name,
+        loaded.graph,
+        loaded.X,
+        y,
+        split,
+        loaded.graph.ids,
+        feature_names=loaded.feature_names,
+        row_norm=row_norm,
+    )
 
 
 def _reading_options(data: DataOptions) -> list[str]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sgclearn.cli.layout import column_widths, record_lines
+from sgclearn.runs.documents import to_json
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from sgclearn.runs.predictions import Predictions
+    from sgclearn.runs.run import RunFile
+
 # Where no terminal says how wide it is.
 PLAIN_WIDTH = 100
+SHOWN = 20  # predictions
 LEAST_GAP = 2  # characters between columns
 
 OPTION_OF = {
@@ -35,6 +37,8 @@ OPTION_OF = {
     "n_trials": "--trials",
     "random_state": "--seed",
     "name": "--dataset",
+    "force=True": "--force",
+    "run": "RUN",
 } | {
     name: "--" + name.replace("_", "-")
     for name in (
@@ -51,7 +55,7 @@ OPTION_OF = {
             "min_count",
             "min_df",
         ),
-        *("max_df", "max_words", "window", "recipe", "runs", "threads"),
+        *("max_df", "max_words", "window", "recipe", "runs", "threads", "out", "held_out"),
     )
 }
 _WHOLE = "|".join(name for name in OPTION_OF if "=" in name)
@@ -105,31 +109,6 @@ def complain(text: str) -> None:
     """One line on stderr, whatever the text was."""
     sys.stderr.write(" ".join(text.split()) + "\n")
     sys.stderr.flush()
-
-
-def to_json(document: Any) -> str:
-    r"""Document as indented JSON; numpy scalars and paths become plain, and what is no finite number null.
-
-    Examples
-    --------
-    >>> to_json({"seconds": float("inf"), "hops": 2})
-    '{\n  "seconds": null,\n  "hops": 2\n}'
-    """
-    return json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(held) for key, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(held) for held in value]
-    if isinstance(value, Path):
-        return str(value)
-    if value is None or isinstance(value, str | int):
-        return value
-    if not isinstance(value, float):
-        return _plain(value.item())
-    return value if math.isfinite(value) else None
 
 
 class Screen:
@@ -199,6 +178,16 @@ class Screen:
         if self.as_json:
             sys.stdout.write(to_json(document) + "\n")
 
+    def predictions(self, predictions: Predictions) -> None:
+        """Show the first as a table for a person, or write all as CSV to a pipe."""
+        if not (self.as_json or self.is_terminal):
+            sys.stdout.write(predictions.to_csv().decode())
+            return
+        header, rows = predictions.shown(SHOWN)
+        self.table(header, rows, left=2)
+        if len(predictions.ids) > SHOWN:
+            self.line(f"... and {len(predictions.ids) - SHOWN:,} more: name a file with --out to get all.")
+
     @contextmanager
     def progress(self) -> Iterator[Stages]:
         """Progress on stderr while the block runs; none for machines or where stderr is no terminal."""
@@ -262,6 +251,11 @@ def _console(stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PLAIN_WIDTH
     return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+def written(files: Sequence[RunFile]) -> list[tuple[str, str]]:
+    """Name and meaning of the files of a run."""
+    return [*((file.name, file.meaning) for file in files), ("run.json", "settings and versions")]
 
 
 def counted(number: int, noun: str) -> str:

@@ -11,8 +11,8 @@ from sgclearn.cli.output import Screen
 from sgclearn.errors import InputError, MemoryLimitError
 
 if TYPE_CHECKING:
-    from sgclearn.cli.inputs import Problem
     from sgclearn.propagation.planner import Plan
+    from sgclearn.tasks.protocol import Samples
 
 COMMAND = "plan"
 NO_LIMIT = 2**62  # bytes
@@ -54,7 +54,7 @@ def command(
 
 
 def plan_fit(
-    problem: Problem,
+    problem: Samples,
     n_hops: int,
     operator: OperatorOptions,
     *,
@@ -78,7 +78,7 @@ def plan_fit(
     plan = make_plan(
         Operator(problem.graph, operator.normalization.value, operator.gamma),
         NodeFeatures(problem.X, problem.graph.n_nodes, row_norm),
-        problem.nodes("train"),
+        problem.where("train"),
         check_n_hops(n_hops),
         len(problem.classes),
         evaluations=evaluations,

@@ -25,8 +25,8 @@ from sgclearn.cli.output import Screen, Stages, counted
 from sgclearn.errors import InputError
 
 if TYPE_CHECKING:
-    from sgclearn.cli.predictions import Predictions
     from sgclearn.features import Encoding, Features
+    from sgclearn.runs.predictions import Predictions
 
 COMMAND = "predict"
 
@@ -90,22 +90,19 @@ def command(
         predictions.write(out)
         screen.line(f"{counted(len(predictions.ids), 'prediction')} written to {out}")
     else:
-        predictions.show(screen)
-    screen.document({"predictions": predictions.to_records()} if out is None else {"written": out})
+        screen.predictions(predictions)
+    screen.document({"predictions": predictions.records()} if out is None else {"written": out})
 
 
 def _on_run(folder: Path, data: DataOptions, stages: Stages) -> Predictions:
     """Nodes of a run, or new nodes that are attached to its graph."""
     import numpy as np
 
-    from sgclearn.cli.predictions import Predictions
-    from sgclearn.cli.run_folder import MODEL, Run
+    from sgclearn.runs.place import MODEL
+    from sgclearn.runs.run import Run
 
     run = Run.open(folder)
-    if run.settings.get("task") == "text":
-        raise InputError(
-            f"--run must be a folder that sgc fit wrote: got {folder} of sgc text fit; use sgc text predict."
-        )
+    run.require("nodes", f"use sgc {run.task} predict")
     data = _as_at_the_fit(data, run.settings, folder)
     stages.stage(f"reading {folder}")
     with run:
@@ -127,7 +124,7 @@ def _on_run(folder: Path, data: DataOptions, stages: Stages) -> Predictions:
         graph = _extended(graph, ids, data, stages)
     nodes = np.arange(n_old, graph.n_nodes) if data.features is not None else None
     stages.stage("predicting")
-    return Predictions.of(model, X, graph, nodes, graph.ids if nodes is None else graph.ids[nodes])
+    return _predicted(model, X, graph, nodes, graph.ids if nodes is None else graph.ids[nodes])
 
 
 def _as_at_the_fit(data: DataOptions, settings: dict[str, Any], folder: Path) -> DataOptions:
@@ -155,7 +152,6 @@ def _as_at_the_fit(data: DataOptions, settings: dict[str, Any], folder: Path) ->
 
 def _on_other_graph(path: Path, data: DataOptions, stages: Stages) -> Predictions:
     from sgclearn.cli.inputs import graph_of, node_ids
-    from sgclearn.cli.predictions import Predictions
 
     model, encoding = _load(path)
     if model.uses_identity_:
@@ -173,7 +169,13 @@ def _on_other_graph(path: Path, data: DataOptions, stages: Stages) -> Prediction
     X = features.matrix if graph is None else features.align(graph)
     ids = node_ids(features).values if graph is None else graph.ids
     stages.stage("predicting")
-    return Predictions.of(model, X, graph, None, ids)
+    return _predicted(model, X, graph, None, ids)
+
+
+def _predicted(model: Any, X: Any, graph: Any, nodes: Any, ids: Any) -> Predictions:
+    from sgclearn.runs.predictions import ClassPredictions
+
+    return ClassPredictions.of(ids, model.predict_proba(X, graph=graph, nodes=nodes), model.classes_)
 
 
 def _load(path: Path) -> tuple[Any, Encoding | None]:

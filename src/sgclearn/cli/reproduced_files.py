@@ -50,8 +50,8 @@ def _joined(names: Sequence[str], what: str) -> str:
 
 def write_document(report: Report, path: Path) -> Path:
     """Write a report for machines, in a folder that is made for it."""
-    from sgclearn.cli.run_folder import write_json
     from sgclearn.files import make_folders
+    from sgclearn.runs.documents import write_json
 
     make_folders(path.parent)
     write_json(path, report.to_dict())

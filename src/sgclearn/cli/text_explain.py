@@ -42,8 +42,8 @@ def command(
       sgc text explain run --document 17
       sgc text explain run --text "crude prices rose" --by text
     """
-    from sgclearn.cli.predictions import read_predictions
-    from sgclearn.cli.run_folder import MODEL, PREDICTIONS
+    from sgclearn.runs.place import MODEL, PREDICTIONS
+    from sgclearn.runs.predictions import read_predictions
     from sgclearn.tasks.text import load_text_model
 
     screen = Screen(as_json)

@@ -19,7 +19,7 @@ from sgclearn.cli.options import (
     chosen,
     with_options,
 )
-from sgclearn.cli.output import Screen, counted
+from sgclearn.cli.output import Screen, counted, written
 from sgclearn.cli.text_options import Recipe, TextGraphOptions, TextReading, read_texts, text_option
 from sgclearn.errors import InputError
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sgclearn.cli.run_folder import Place
     from sgclearn.evaluate import Evaluation
+    from sgclearn.runs.place import Place
+    from sgclearn.runs.run import RunFile
     from sgclearn.tasks.text import Documents, TextSGCClassifier
 
 COMMAND = "fit"
@@ -98,11 +99,11 @@ def command(
       sgc text fit --data docs.csv --text-column body --label-column topic
       sgc text fit --data docs.jsonl --stop-words english --min-df 2 --out run
     """
-    from sgclearn.cli.run_folder import choose_folder
+    from sgclearn.runs.run import Run
     from sgclearn.tasks.text import TextSGCClassifier
 
     screen = Screen(as_json)
-    with choose_folder(out, force) as place, screen.progress() as stages:
+    with Run.create(out, force=force) as place, screen.progress() as stages:
         folder = place.folder
         builder, seed = graph.builder(), DEFAULT_SEED if seed is None else seed
         stages.stage(f"reading {data.name}")
@@ -125,16 +126,18 @@ def command(
         model.fit(documents.texts, labelled.known, validation=validation, on_stage=stages.stage)
         seconds = perf_counter() - start
         evaluation = labelled.evaluate(model)
-        settings: dict[str, Any] = {"task": "text", "data": data.name, **asdict(reading), **builder.settings}
+        settings: dict[str, Any] = {"data": data.name, **asdict(reading), **builder.settings}
         settings |= {"label_column": label_column, "split_column": split_column}
         settings |= {"held_out": held_out, "seed": seed}
         metrics = _metrics(model, labelled, evaluation)
         stages.stage(f"writing {folder}")
-        files = _write(place, model, labelled, metrics, settings)
+        files = _write(place, model, labelled, metrics, settings, [data])
     _show(screen, model, labelled, evaluation, seconds)
-    screen.table(("written to " + str(folder), ""), files, left=2)
+    screen.table(("written to " + str(folder), ""), written(files), left=2)
     screen.line(f"\nnext: sgc text predict {folder} --data NEW.csv")
-    screen.document({**metrics, "folder": folder, "files": {name: folder / name for name, _ in files}})
+    screen.document(
+        {**metrics, "folder": folder, "files": {name: folder / name for name, _ in written(files)}}
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +152,7 @@ class LabelledTexts:
     @classmethod
     def of(cls, documents: Documents, path: Path, held_out: float | None, seed: int) -> LabelledTexts:
         """Split the labels, or take the split that they come with."""
-        from sgclearn.cli.splitting import DEFAULT_HELD_OUT, hold_out
+        from sgclearn.runs.splits import DEFAULT_HELD_OUT, hold_out
 
         if documents.labels is None:
             raise InputError(
@@ -250,42 +253,34 @@ def _write(
     labelled: LabelledTexts,
     metrics: dict[str, Any],
     settings: dict[str, Any],
-) -> list[tuple[str, str]]:
-    """Write the run; gives the name and meaning of every file."""
+    inputs: list[Path],
+) -> list[RunFile]:
+    """Write the run; gives its files."""
     import numpy as np
 
-    from sgclearn.cli.csv_files import write_csv
-    from sgclearn.cli.predictions import Predictions
-    from sgclearn.cli.run_folder import (
-        GRAPH,
-        LABELS,
-        METRICS,
-        MODEL,
-        PREDICTIONS,
-        RUN,
-        write_json,
-        write_settings,
-    )
+    from sgclearn.runs.csv_files import write_csv
+    from sgclearn.runs.documents import write_json
+    from sgclearn.runs.place import GRAPH, LABELS, METRICS, MODEL, PREDICTIONS
+    from sgclearn.runs.predictions import ClassPredictions
+    from sgclearn.runs.run import Run, RunFile
     from sgclearn.tasks.text import save_text_model
 
     ids, known = labelled.documents.ids, np.flatnonzero(labelled.split != None)  # noqa: E711
-    predictions = Predictions(ids, model.transduction_, model.predict_proba(), model.classes_)
-    with place.writing() as staging:
-        save_text_model(model, staging / MODEL)
-        predictions.write(staging / PREDICTIONS)
-        write_json(staging / METRICS, metrics)
-        model.text_graph_.graph.save_npz(staging / GRAPH)
-        columns = {"id": ids[known], "label": labelled.y[known], "split": labelled.split[known]}
-        write_csv(staging / LABELS, columns)
-        write_settings(staging, settings)
-    return [
-        (MODEL, "the model, with its words"),
-        (PREDICTIONS, "every document: id, label, probability of each class"),
-        (METRICS, "accuracy, the figures and the words of every class"),
-        (GRAPH, "the graph, to explain predictions with"),
-        (LABELS, "labels and split as they were used"),
-        (RUN, "settings and versions"),
+    predictions = ClassPredictions(ids, model.transduction_, model.predict_proba(), model.classes_)
+    columns = {"id": ids[known], "label": labelled.y[known], "split": labelled.split[known]}
+    files = [
+        RunFile(MODEL, "the model, with its words", lambda path: save_text_model(model, path)),
+        RunFile(PREDICTIONS, "every document: id, label, probability of each class", predictions.write),
+        RunFile(
+            METRICS,
+            "accuracy, the figures and the words of every class",
+            lambda path: write_json(path, metrics),
+        ),
+        RunFile(GRAPH, "the graph, to explain predictions with", model.text_graph_.graph.save_npz),
+        RunFile(LABELS, "labels and split as they were used", lambda path: write_csv(path, columns)),
     ]
+    Run.write(place, "text", files, settings, inputs)
+    return files
 
 
 def _show(

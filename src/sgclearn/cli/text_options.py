@@ -11,10 +11,9 @@ import typer
 
 from sgclearn.cli.options import READING, chosen
 from sgclearn.errors import InputError
-from sgclearn.validation.parameters import shown
 
 if TYPE_CHECKING:
-    from sgclearn.cli.run_folder import Run
+    from sgclearn.runs.run import Run
     from sgclearn.tasks.text import Documents, TextGraphBuilder
 
 GRAPH = "Graph of documents and words"
@@ -134,6 +133,7 @@ def _limit(option: str, text: str) -> int | float:
 def read_texts(path: Path, reading: TextReading, **columns: str | None) -> Documents:
     """Documents of a file, with ids that differ."""
     from sgclearn.tasks.text import read_documents
+    from sgclearn.validation.parameters import shown
 
     given: dict[str, Any] = {**asdict(reading), **columns}
     documents = read_documents(path, **given)
@@ -156,19 +156,10 @@ def read_texts(path: Path, reading: TextReading, **columns: str | None) -> Docum
 
 def open_text_run(folder: Path) -> Run:
     """A folder that `sgc text fit` wrote."""
-    from sgclearn.cli.run_folder import Run
-    from sgclearn.errors import DataFileError
+    from sgclearn.runs.run import Run
 
-    try:
-        run = Run.open(folder)
-    except DataFileError as error:
-        raise DataFileError(
-            str(error).replace("--run", "RUN", 1).replace("sgc fit", "sgc text fit")
-        ) from None
-    if run.settings.get("task") != "text":
-        raise InputError(
-            f"RUN must be a folder that sgc text fit wrote: got {folder} of sgc fit; use sgc predict --run {folder}."
-        )
+    run = Run.open(folder)
+    run.require("text", "use sgc predict")
     return run
 
 

@@ -37,8 +37,8 @@ def command(
       sgc text predict run --data new.csv --out predictions.csv
       sgc text predict run --data new.csv --text-column body
     """
-    from sgclearn.cli.predictions import Predictions
-    from sgclearn.cli.run_folder import MODEL
+    from sgclearn.runs.place import MODEL
+    from sgclearn.runs.predictions import ClassPredictions
     from sgclearn.tasks.text import load_text_model
 
     screen = Screen(as_json)
@@ -58,14 +58,13 @@ def command(
         documents = read_texts(data, reading)
         stages.stage("predicting")
         probabilities = model.predict_proba(documents.texts)
-    labels = model.classes_[probabilities.argmax(axis=1)]
-    predictions = Predictions(documents.ids, labels, probabilities, model.classes_)
+    predictions = ClassPredictions.of(documents.ids, probabilities, model.classes_)
     if out is not None:
         predictions.write(out)
         screen.line(f"{counted(len(documents), 'prediction')} written to {out}")
     else:
-        predictions.show(screen)
-    screen.document({"predictions": predictions.to_records()} if out is None else {"written": out})
+        screen.predictions(predictions)
+    screen.document({"predictions": predictions.records()} if out is None else {"written": out})
 
 
 def _is_same_kind(path: Path, name_at_fit: str) -> bool:

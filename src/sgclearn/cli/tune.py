@@ -25,7 +25,7 @@ from sgclearn.cli.output import Screen
 from sgclearn.errors import InputError
 
 if TYPE_CHECKING:
-    from sgclearn.cli.inputs import Problem
+    from sgclearn.tasks.protocol import Samples
 
 COMMAND = "tune"
 SEARCH = "Search"
@@ -127,7 +127,7 @@ def command(
     }
     with screen.progress() as stages:
         problem = read_problem(data, stages)
-    validation = problem.nodes("val")
+    validation = problem.where("val")
     _refuse_unused(search, trials, cv, len(validation) > 0)
     row_norm = problem.row_norm if how.row_norm is None else chosen(how.row_norm)
     model = SGCClassifierCV(
@@ -151,7 +151,7 @@ def command(
         )
     document = _document(problem, model, row_norm)
     if out is not None:
-        from sgclearn.cli.run_folder import write_json
+        from sgclearn.runs.documents import write_json
 
         write_json(out, document)
     _show(screen, model, document, scoring.value, out)
@@ -212,8 +212,8 @@ def _listed(option: str, text: str | None, kind: Callable[[str], T]) -> list[T] 
         ) from None
 
 
-def _document(problem: Problem, model: Any, row_norm: str | None) -> dict[str, Any]:
-    test = problem.nodes("test")
+def _document(problem: Samples, model: Any, row_norm: str | None) -> dict[str, Any]:
+    test = problem.where("test")
     accuracy = None
     if len(test):
         from sgclearn.evaluate import evaluate_predictions

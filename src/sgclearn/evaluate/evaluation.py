@@ -13,12 +13,13 @@ from sgclearn.estimators.labels import as_labels
 from sgclearn.evaluate.intervals import (
     Interval,
     bootstrap_f1,
+    check_confidence,
     f1_interval,
     f1_scores,
     percentile_interval,
     wilson,
 )
-from sgclearn.validation.parameters import Number, check_parameter, shown
+from sgclearn.validation.parameters import check_parameter
 
 N_BOOTSTRAP = 1000
 
@@ -60,6 +61,10 @@ class Evaluation:
     classes: tuple[Any, ...]
     confusion: NDArray[np.int64]
     confidence: float
+
+    def headline(self) -> dict[str, Interval]:
+        """The figures of a table with one line a model."""
+        return {"accuracy": self.accuracy, "macro-F1": self.macro_f1}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""
@@ -147,10 +152,7 @@ def evaluate_predictions(
     array([[2, 0],
            [1, 1]])
     """
-    if Number(high=1.0, open=True).plain(confidence) in (None, 1.0):
-        raise InputError(
-            f"confidence must lie between 0 and 1: got {shown(confidence)}; the usual one is 0.95."
-        )
+    confidence = check_confidence(confidence)
     seed = check_parameter("random_state", seed)
     truth, guess = _labels(y_true, "y_true"), _labels(y_pred, "y_pred")
     if len(truth) != len(guess) or len(truth) == 0:
@@ -182,7 +184,7 @@ def evaluate_predictions(
         per_class,
         tuple(listed),
         confusion,
-        float(confidence),
+        confidence,
     )
 
 

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sgclearn.errors import InputError
+from sgclearn.validation.parameters import Number, shown
+
 
 class Interval(NamedTuple):
     """An estimate and the bounds of its confidence interval."""
@@ -18,6 +21,18 @@ class Interval(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def check_confidence(confidence: Any) -> float:
+    """A number between 0 and 1."""
+    if Number(high=1.0, open=True).plain(confidence) in (None, 1.0):
+        raise InputError(
+            "confidence must lie between 0 and 1",
+            shown(confidence),
+            "the usual one is 0.95",
+            argument="confidence",
+        )
+    return float(confidence)
 
 
 def wilson(right: int, of: int, confidence: float) -> Interval:

@@ -10,10 +10,12 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
     Examples
     --------
-    >>> counted(1, "row"), counted(2000, "row"), counted(0, "class", "classes")
+    >>> counted(1, "row"), counted(2000, "row"), counted(0, "class")
     ('1 row', '2,000 rows', '0 classes')
     """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {plural or noun + ('es' if noun.endswith('s') else 's')}"
 
 
 class RowError(InputError):
