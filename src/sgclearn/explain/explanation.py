@@ -242,6 +242,11 @@ class Explanation:
             document[by] = {"terms": [{"name": t.name, "value": t.value} for t in terms], "rest": rest}
         return document
 
+    def _repr_html_(self) -> str:
+        from sgclearn.explain.html import explanation_html, with_style
+
+        return with_style(explanation_html(self))
+
     def __repr__(self) -> str:
         name = "sample" if self.node is None else repr(self.names.node(self.node))
         rival = "" if self.against is None else f" over {self.against!r}"
