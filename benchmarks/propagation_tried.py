@@ -29,7 +29,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from sgclearn import GraphDataset, propagate
+from sgclearn import Compute, GraphDataset, propagate
 from sgclearn.bench.contenders.worker import RESET_PEAK, give_back, memory
 from sgclearn.bench.machine import describe_machine, sentence
 from sgclearn.bench.process import ALLOCATION
@@ -58,7 +58,7 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
     X, graph = data.X, data.graph
 
     def plain(n_hops: int) -> tuple[Any, float]:
-        return propagate(X, graph, n_hops, n_threads=n_threads), 0.0
+        return propagate(X, graph, n_hops, compute=Compute(n_threads=n_threads)), 0.0
 
     def in_blocks(lines: int) -> Way:
         def run(n_hops: int) -> tuple[Any, float]:
@@ -73,7 +73,7 @@ def ways(data: GraphDataset, n_threads: int) -> dict[str, Way]:
             order = np.argsort(key, kind="stable")
             renumbered, rows = graph.subgraph(order), X[order]
             middle = time.perf_counter()
-            Z = propagate(rows, renumbered, n_hops, n_threads=n_threads)
+            Z = propagate(rows, renumbered, n_hops, compute=Compute(n_threads=n_threads))
             end = time.perf_counter()
             back = np.empty_like(Z)
             back[order] = Z

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sgclearn.graph import Graph, read_edges
     from sgclearn.operators import Operator
     from sgclearn.persist import load_model, save_model
-    from sgclearn.propagation import SGCTransformer, propagate
+    from sgclearn.propagation import Compute, SGCTransformer, propagate
     from sgclearn.tasks.text import TextSGCClassifier
 
 _ROOM_OF = {
@@ -35,6 +35,7 @@ _ROOM_OF = {
     "load_dataset": "datasets",
     "list_datasets": "datasets",
     "Operator": "operators",
+    "Compute": "propagation",
     "propagate": "propagation",
     "SGCTransformer": "propagation",
     "SGCClassifier": "estimators",
@@ -47,6 +48,7 @@ _ROOM_OF = {
 }
 
 __all__ = [
+    "Compute",
     "Explainer",
     "Explanation",
     "Features",

@@ -20,7 +20,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from scipy import sparse
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sgclearn import Graph, SGCClassifier, propagate, reference
+from sgclearn import Compute, Graph, SGCClassifier, propagate, reference
 from sgclearn.errors import InputError
 from sgclearn.estimators.multilabel import SGCMultilabelClassifier
 from sgclearn.filters import CustomFilter, HeatFilter, PageRankFilter, S2GCFilter
@@ -162,8 +162,10 @@ def _options(
         "fit_intercept": bool(rng.random() < 0.8),
         "penalize_intercept": bool(rng.random() < 0.6),
         "solver": solver,
-        "plan": str(rng.choice(["auto", "full", "frontier", "left-first", "implicit"])),
-        "engine": str(rng.choice(["native", "scipy"])),
+        "compute": Compute(
+            str(rng.choice(["auto", "full", "frontier", "left-first", "implicit"])),
+            str(rng.choice(["native", "scipy"])),
+        ),
         "random_state": 7,
     }
     if rng.random() < 0.3:
@@ -177,8 +179,8 @@ def _options(
         del options["n_hops"]
     if solver != "lbfgs":
         options["max_iter"] = 20
-    if options["plan"] == "implicit" and graph is None:
-        options["plan"] = "auto"
+    if options["compute"].plan == "implicit" and graph is None:
+        options["compute"] = replace(options["compute"], plan="auto")
     if not is_multilabel and rng.random() < 0.25:
         by_class = {c: float(w) for c, w in enumerate(10.0 ** rng.uniform(-2, 2, n_classes))}
         options["class_weight"] = "balanced" if rng.random() < 0.5 else by_class
@@ -417,10 +419,10 @@ def fitted_weights(case: Case) -> Array:
 def _compare_entries(case: Case, clf: Any, logits: Array, problem: Problem, summary: Summary) -> None:
     tolerance = ENTRY[case.dtype]
     if case.graph is not None:
-        names = ("n_hops", "normalization", "gamma", "filter", "row_norm", "engine")
+        names = ("n_hops", "normalization", "gamma", "filter", "row_norm", "compute")
         options = {name: case.options[name] for name in names if name in case.options}
-        plan = case.options["plan"]
-        options["plan"] = "auto" if plan == "implicit" else plan
+        if options["compute"].plan == "implicit":
+            options["compute"] = replace(options["compute"], plan="auto")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             Z = to_dense(propagate(case.X, case.graph, **options))

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sgclearn import Features, Graph, SGCClassifier, SGCClassifierCV, reference
+from sgclearn import Compute, Features, Graph, SGCClassifier, SGCClassifierCV, reference
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
 from sgclearn.estimators.labels import one_hot
 
@@ -64,7 +64,9 @@ def reference_gradient_ratio(model: SGCClassifier, X, y, graph) -> float:
 def test_classifier_minimises_the_reference_objective(plan: str, operator: str, wide: bool) -> None:
     normalization, gamma = OPERATORS[operator]
     graph, X, y = labelled_problem(n_columns=50 if wide else 6)
-    model = SGCClassifier(normalization=normalization, gamma=gamma, weight_decay=1e-2, plan=plan)
+    model = SGCClassifier(
+        normalization=normalization, gamma=gamma, weight_decay=1e-2, compute=Compute(plan=plan)
+    )
     model.fit(X, y, graph=graph)
     assert model.plan_.chosen == plan
     assert model.converged_
@@ -83,7 +85,9 @@ def test_every_plan_gives_the_same_model(seed: int, row_norm, scale) -> None:
     probabilities = []
     for plan in PLANS:
         features = sparse.csr_array(X) if seed % 2 else X
-        model = SGCClassifier(3, weight_decay=1e-2, row_norm=row_norm, scale=scale, plan=plan)
+        model = SGCClassifier(
+            3, weight_decay=1e-2, row_norm=row_norm, scale=scale, compute=Compute(plan=plan)
+        )
         probabilities.append(model.fit(features, y, graph=graph).predict_proba(features, graph=graph))
     for other in probabilities[1:]:
         np.testing.assert_allclose(other, probabilities[0], atol=1e-6)
@@ -92,7 +96,7 @@ def test_every_plan_gives_the_same_model(seed: int, row_norm, scale) -> None:
 @pytest.mark.parametrize("plan", PLANS)
 def test_classifier_without_features_equals_identity_features(plan: str) -> None:
     graph, _, y = labelled_problem()
-    without = SGCClassifier(weight_decay=1e-2, plan=plan).fit(None, y, graph=graph)
+    without = SGCClassifier(weight_decay=1e-2, compute=Compute(plan=plan)).fit(None, y, graph=graph)
     identity = SGCClassifier(weight_decay=1e-2).fit(np.eye(graph.n_nodes), y, graph=graph)
     np.testing.assert_allclose(
         without.predict_proba(None, graph=graph), identity.predict_proba(np.eye(40), graph=graph), atol=1e-7
@@ -115,7 +119,12 @@ def test_zero_hops_and_no_graph_are_logistic_regression(n_classes: int) -> None:
 
 def test_fit_twice_gives_the_same_bits() -> None:
     graph, X, y = labelled_problem(n_columns=60)
-    for options in ({}, {"solver": "adam"}, {"solver": "sgd", "max_iter": 5}, {"plan": "implicit"}):
+    for options in (
+        {},
+        {"solver": "adam"},
+        {"solver": "sgd", "max_iter": 5},
+        {"compute": Compute("implicit")},
+    ):
         first, second = (SGCClassifier(**options).fit(X, y, graph=graph) for _ in range(2))
         assert np.array_equal(first.coef_, second.coef_)
         assert np.array_equal(first.intercept_, second.intercept_)
@@ -247,7 +256,7 @@ def test_recipes_work_on_every_design(solver: str, plan: str) -> None:
     graph, X, y = labelled_problem()
     options = {"solver": solver, "max_iter": 400, "batch_size": 8, "weight_decay": 1e-2}
     exact = SGCClassifier(weight_decay=1e-2).fit(X, y, graph=graph)
-    model = SGCClassifier(plan=plan, **options).fit(X, y, graph=graph)
+    model = SGCClassifier(compute=Compute(plan=plan), **options).fit(X, y, graph=graph)
     assert model.loss_ < exact.loss_ + 0.02
 
 
@@ -276,7 +285,7 @@ def test_classifier_works_on_the_whole_zoo(name: str) -> None:
 def test_progress_callbacks_are_called() -> None:
     graph, X, y = labelled_problem()
     hops, iterations = [], []
-    SGCClassifier(3, plan="frontier").fit(
+    SGCClassifier(3, compute=Compute(plan="frontier")).fit(
         X, y, graph=graph, on_progress=lambda *a: hops.append(a), on_iteration=lambda *a: iterations.append(a)
     )
     assert hops[-1][0] == hops[-1][1]
@@ -306,18 +315,19 @@ def fit(X=None, y=None, graph="default", **options):
         (lambda: fit(graph=sparse.eye(40)), InputTypeError, "build one with Graph.from_scipy"),
         (lambda: SGCClassifier().fit(None, [0, 1]), InputError, "X may be None only with a graph"),
         (
-            lambda: fit(engine="gpu"),
+            lambda: fit(compute=Compute(engine="gpu")),
             InputError,
             "engine must be one of auto, native, scipy, torch: got 'gpu'",
         ),
-        (lambda: fit(plan="best"), InputError, "plan must be 'auto' or one of"),
+        (lambda: fit(compute=Compute(plan="best")), InputError, "plan must be 'auto' or one of"),
+        (lambda: fit(compute="scipy"), InputTypeError, "compute must be a Compute: got str"),
         (lambda: fit(scale="robust"), InputError, "scale must be None"),
         (lambda: fit(row_norm="l3"), InputError, "row_norm must be None"),
         (lambda: fit(normalization="row"), InputError, "normalization must be one of"),
         (lambda: fit(class_weight="fair"), InputError, "class_weight must be None"),
         (lambda: fit(class_weight={9: 1.0}), InputError, "class_weight names a class .* 9"),
         (lambda: fit(class_weight={0: -1.0}), InputError, "a class_weight must be a number >= 0: got -1.0"),
-        (lambda: fit(memory_limit="1KB"), MemoryLimitError, "raise memory_limit"),
+        (lambda: fit(compute=Compute(memory_limit="1KB")), MemoryLimitError, "raise memory_limit"),
         (
             lambda: labelled_fit().predict(np.ones((40, 5)), graph=labelled_problem()[0]),
             ValueError,
@@ -447,8 +457,8 @@ def test_memory_of_predicting_every_node_counts() -> None:
     X, y = np.ones((20_000, 1)), np.full(20_000, -1)
     y[:2] = [0, 1]
     with pytest.raises(MemoryLimitError):
-        SGCClassifier(1, memory_limit="4MB").fit(X, y, graph=graph)
-    SGCClassifier(1, memory_limit="40MB").fit(X, y, graph=graph)
+        SGCClassifier(1, compute=Compute(memory_limit="4MB")).fit(X, y, graph=graph)
+    SGCClassifier(1, compute=Compute(memory_limit="40MB")).fit(X, y, graph=graph)
 
 
 def test_refit_without_features_forgets_their_names() -> None:

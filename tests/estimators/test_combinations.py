@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sgclearn import Graph, SGCClassifier
+from sgclearn import Compute, Graph, SGCClassifier
 from sgclearn.filters import CustomFilter, PolynomialFilter, PowerFilter
 
 from zoo import random_features
@@ -42,7 +42,7 @@ def options(
     engine: str, plan: str, scale: str | None, norm: str | None, of: PolynomialFilter
 ) -> dict[str, Any]:
     return {
-        "engine": engine, "plan": plan, "scale": scale, "row_norm": norm, "filter": of, "weight_decay": 1e-2,
+        "compute": Compute(plan, engine), "scale": scale, "row_norm": norm, "filter": of, "weight_decay": 1e-2,
         "normalization": "sym", "gamma": 0.5,
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from sgclearn import Graph, SGCClassifier, SGCClassifierCV
+from sgclearn import Compute, Graph, SGCClassifier, SGCClassifierCV
 from sgclearn.errors import InputError, MemoryLimitError, MissingExtraError
 from sgclearn.estimators.search import Trial, make_folds
 
@@ -79,7 +79,9 @@ def test_cv_final_model_does_not_learn_from_validation_labels() -> None:
 def test_cv_gives_the_same_choice_with_every_plan(plan: str) -> None:
     graph, X, y, _ = community_problem()
     auto = SGCClassifierCV((0, 1, 3), weight_decay=(1e-3, 1e-1)).fit(X, y, graph=graph)
-    model = SGCClassifierCV((0, 1, 3), weight_decay=(1e-3, 1e-1), plan=plan).fit(X, y, graph=graph)
+    model = SGCClassifierCV((0, 1, 3), weight_decay=(1e-3, 1e-1), compute=Compute(plan=plan)).fit(
+        X, y, graph=graph
+    )
     assert model.best_params_ == auto.best_params_
     np.testing.assert_allclose(model.coef_, auto.coef_, atol=1e-7)
 
@@ -279,11 +281,13 @@ def test_cv_memory_counts_every_fold_that_is_held() -> None:
     for search in ("path", "tpe"):
         options = {"weight_decay": (1e-3, 1e-1), "search": search, "n_trials": 2, "cv": 5}
         with pytest.raises(MemoryLimitError) as refused:
-            SGCClassifierCV((0, 1, 2), memory_limit=1, plan="frontier", **options).fit(X, y, graph=graph)
+            SGCClassifierCV((0, 1, 2), compute=Compute(memory_limit=1, plan="frontier"), **options).fit(
+                X, y, graph=graph
+            )
         number, unit = re.search(r"about ([0-9.]+) ([KMG]B)", str(refused.value)).groups()
         needed[search] = float(number) * {"KB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
         tracemalloc.start()
-        SGCClassifierCV((0, 1, 2), plan="frontier", **options).fit(X, y, graph=graph)
+        SGCClassifierCV((0, 1, 2), compute=Compute(plan="frontier"), **options).fit(X, y, graph=graph)
         peaks[search] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     for search in peaks:

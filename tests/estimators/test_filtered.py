@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sgclearn import (
+    Compute,
     Operator,
     SGCClassifier,
     SGCClassifierCV,
@@ -31,7 +32,9 @@ def test_filtered_classifier_is_logistic_regression_on_the_filtered_features(fil
     graph, X, y = labelled_problem()
     Z = filter_.apply(X, Operator(graph))
     expected = SGCClassifier(weight_decay=1e-2).fit(Z, y).predict_proba(Z)
-    model = SGCClassifier(filter=filter_, weight_decay=1e-2, plan=plan).fit(X, y, graph=graph)
+    model = SGCClassifier(filter=filter_, weight_decay=1e-2, compute=Compute(plan=plan)).fit(
+        X, y, graph=graph
+    )
     np.testing.assert_allclose(model.predict_proba(X, graph=graph), expected, atol=1e-7)
     np.testing.assert_allclose(model.predict_proba(X, graph=graph, nodes=[9, 2]), expected[[9, 2]], atol=1e-7)
     assert model.n_hops_ == filter_.n_hops

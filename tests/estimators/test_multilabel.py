@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from sgclearn import SGCMultilabelClassifier, reference
+from sgclearn import Compute, SGCMultilabelClassifier, reference
 from sgclearn.errors import InputError
 
 from zoo import dense_adjacency, random_features, random_graph
@@ -22,9 +22,9 @@ def problem(seed: int = 17):
 @pytest.mark.parametrize("plan", ["full", "frontier", "left-first", "implicit"])
 def test_multilabel_is_one_logistic_regression_a_label_on_propagated_features(plan: str) -> None:
     graph, X, Y = problem()
-    model = SGCMultilabelClassifier(weight_decay=1e-2, penalize_intercept=False, plan=plan).fit(
-        X, Y, graph=graph
-    )
+    model = SGCMultilabelClassifier(
+        weight_decay=1e-2, penalize_intercept=False, compute=Compute(plan=plan)
+    ).fit(X, Y, graph=graph)
     Z = reference.propagate(X, reference.propagation_matrix(dense_adjacency(graph), "sym", 1.0), 2)
     P = model.predict_proba(X, graph=graph)
     for label in range(3):

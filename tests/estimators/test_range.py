@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from sgclearn import Graph, SGCClassifier, SGCClassifierCV, propagate
+from sgclearn import Compute, Graph, SGCClassifier, SGCClassifierCV, propagate
 from sgclearn.errors import InputError
 from sgclearn.estimators.fitting import PreparedFit, SolverSettings
 from sgclearn.estimators.labels import one_hot
@@ -86,7 +86,9 @@ def test_fit_is_right_for_features_of_any_size(
     graph, X, y = problem
     factor = 2.0 ** round(np.log2(size))  # so that nothing is rounded by it
     Y, decay = one_hot(y, 3), 1e-3
-    clf = kind(weight_decay=decay, plan=plan, fit_intercept=intercept, penalize_intercept=penalize)
+    clf = kind(
+        weight_decay=decay, compute=Compute(plan=plan), fit_intercept=intercept, penalize_intercept=penalize
+    )
     clf.fit(X * factor, y if kind is SGCClassifier else Y, graph=graph)
     assert clf.converged_ is True
     # The optimum is that of features of size one whose weights are `factor` as large, under another weight decay.
@@ -137,7 +139,7 @@ def test_scaling_keeps_a_column_of_any_size(
     graph, X, y = problem
     factor = 2.0 ** round(np.log2(odd))
     columns = np.array([factor, 1.0, 1.0, 1.0, 1.0])
-    options = {"scale": scale, "plan": plan, "weight_decay": 1e-2}
+    options = {"scale": scale, "compute": Compute(plan), "weight_decay": 1e-2}
     ordinary = SGCClassifier(**options).fit(form(X), y, graph=graph)
     unusual = SGCClassifier(**options).fit(form(X * columns), y, graph=graph)
     np.testing.assert_allclose(unusual.coef_ * columns, ordinary.coef_, rtol=1e-6, atol=1e-9)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sgclearn import SGCClassifier, SGCClassifierCV, load_dataset
+from sgclearn import Compute, SGCClassifier, SGCClassifierCV, load_dataset
 from sgclearn.datasets import GraphDataset
 from sgclearn.estimators.labels import one_hot
 from sgclearn.estimators.loss import Objective, Softmax
@@ -36,7 +36,7 @@ def accuracy_on_test(data: GraphDataset, model: SGCClassifier | SGCClassifierCV)
 
 @pytest.mark.parametrize("plan", ["auto", "full", "frontier", "left-first", "implicit"])
 def test_exact_optimum_gets_the_known_number_of_test_nodes_right(citation: GraphDataset, plan: str) -> None:
-    model = fit_authors_model(citation, plan=plan)
+    model = fit_authors_model(citation, compute=Compute(plan))
     right = round(1000 * accuracy_on_test(citation, model))
     assert right == {"cora": 809, "citeseer": 722, "pubmed": 791}[citation.name]
 

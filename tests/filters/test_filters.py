@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sgclearn import Operator, propagate
+from sgclearn import Compute, Operator, propagate
 from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
 from sgclearn.filters import (
     CustomFilter,
@@ -63,7 +63,12 @@ def test_every_plan_applies_a_filter_exactly(drawn, choice, filter_, as_sparse) 
         for plan in PLANS:
             Z = next(propagated_rows(operator, features, rows, [filter_], plan))[1]
             np.testing.assert_allclose(to_dense(Z), expected[rows], atol=1e-10 * scale)
-            options = {"normalization": choice[0], "gamma": choice[1], "filter": filter_, "plan": plan}
+            options = {
+                "normalization": choice[0],
+                "gamma": choice[1],
+                "filter": filter_,
+                "compute": Compute(plan),
+            }
             np.testing.assert_allclose(
                 to_dense(propagate(given_X, graph, **options)), expected, atol=1e-10 * scale
             )

@@ -20,6 +20,7 @@ from fuzz.odd import features, fit_valid, graph, labels
 from fuzz.sparse_parts import FORMATS, malformed
 from fuzz.verdict import Unsound
 from fuzz.workers import Worker
+from sgclearn import Compute
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def _spectral(name: str) -> Callable[[Any], Any]:
 # What takes a matrix, giving numbers that the dense matrix must give too.
 TAKES_X: dict[str, Callable[[Any], Any]] = {
     "propagate": lambda X: sgclearn.propagate(X, graph(), output="dense"),
-    "propagate-scipy": lambda X: sgclearn.propagate(X, graph(), engine="scipy", output="dense"),
+    "propagate-scipy": lambda X: sgclearn.propagate(X, graph(), compute=Compute(engine="scipy"), output="dense"),
     "propagate-l2": lambda X: sgclearn.propagate(X, graph(), row_norm="l2", output="dense"),
     "propagate-nodes": lambda X: sgclearn.propagate(X, graph(), nodes=[4, 1], output="dense"),
     "Features": lambda X: _dense(sgclearn.Features.from_matrix(X).matrix),

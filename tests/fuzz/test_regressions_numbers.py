@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fuzz.odd import features, graph, labels
-from sgclearn import Graph, Operator, SGCClassifier, SGCMultilabelClassifier, propagate, read_edges
+from sgclearn import Compute, Graph, Operator, SGCClassifier, SGCMultilabelClassifier, propagate, read_edges
 from sgclearn.errors import SgclearnError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -76,7 +76,7 @@ def test_fit_at_the_edges_of_floats_is_finite_and_never_converged_otherwise() ->
             "max_iter": 60,
             "scale": rng.choice([None, "standard", "maxabs", "minmax"]),
             "row_norm": rng.choice([None, "l1", "l2"]),
-            "engine": str(rng.choice(["auto", "scipy"])),
+            "compute": Compute(engine=str(rng.choice(["auto", "scipy"]))),
         }
         y = np.arange(n) % n_classes
         single = rng.random() < 0.7

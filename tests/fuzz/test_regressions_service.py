@@ -21,6 +21,7 @@ from fuzz.odd import features, graph, labels
 from fuzz.verdict import MEGABYTES
 from fuzz.workers import isolated
 from sgclearn import (
+    Compute,
     Graph,
     SGCClassifier,
     load_model,
@@ -155,14 +156,14 @@ def test_small_file_that_unpacks_to_much_is_refused(read: Callable[[Path], Any])
     assert outcome.megabytes < MEGABYTES
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"scale": "standard"}, {"solver": "adam"}, {"plan": "full"}, {"plan": "implicit"}]
-)
-def test_million_columns_are_computed_or_refused_with_the_way_out(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("plan", ["auto", "full", "implicit"])
+@pytest.mark.parametrize("options", [{}, {"scale": "standard"}, {"solver": "adam"}])
+def test_million_columns_are_computed_or_refused_with_the_way_out(options: dict[str, Any], plan: str) -> None:
     X = sparse.csr_array(([1.0, 2.0, -1.0], ([0, 1, 3], [5, 10**6 - 1, 70])), shape=(6, 10**6))
 
     def call(_: Path) -> Any:
-        return SGCClassifier(memory_limit="64MB", max_iter=5, **options).fit(X, labels(), graph=graph())
+        compute = Compute(plan, memory_limit="64MB")
+        return SGCClassifier(compute=compute, max_iter=5, **options).fit(X, labels(), graph=graph())
 
     outcome = isolated(call, strict=True)
     assert not outcome.failed, outcome

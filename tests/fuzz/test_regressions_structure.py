@@ -14,6 +14,7 @@ from scipy import sparse
 from fuzz.odd import features, graph, labels
 from fuzz.workers import isolated
 from sgclearn import (
+    Compute,
     Features,
     Graph,
     SGCClassifier,
@@ -90,7 +91,7 @@ def _save_parts(folder: Path, matrix: Any) -> Path:
 
 ENTRIES: dict[str, Callable[[Any, Path], Any]] = {
     "propagate": lambda X, folder: propagate(X, graph()),
-    "propagate-scipy-engine": lambda X, folder: propagate(X, graph(), engine="scipy"),
+    "propagate-scipy-engine": lambda X, folder: propagate(X, graph(), compute=Compute(engine="scipy")),
     "propagate-row-norm": lambda X, folder: propagate(X, graph(), row_norm="l1"),
     "fit": lambda X, folder: SGCClassifier().fit(X, labels(), graph=graph()),
     "fit-cv": lambda X, folder: SGCClassifierCV(cv=2).fit(X, labels(), graph=graph()),

@@ -17,6 +17,7 @@ from fuzz.mutate_models import signed
 from fuzz.odd import features, graph, labels
 from fuzz.workers import isolated
 from sgclearn import (
+    Compute,
     Graph,
     SGCClassifier,
     SGCTransformer,
@@ -124,7 +125,9 @@ def test_torch_engine_fits_a_scaled_implicit_plan(sparse_features: bool, dtype: 
     X = (sparse.csr_array(features()) if sparse_features else features()).astype(dtype)
     # Not in a forked child: torch's own threads do not survive a fork.
     for scale in ("standard", "minmax", "maxabs"):
-        model = SGCClassifier(engine="torch", scale=scale, plan="implicit").fit(X, labels(), graph=graph())
+        model = SGCClassifier(compute=Compute(engine="torch", plan="implicit"), scale=scale).fit(
+            X, labels(), graph=graph()
+        )
         assert np.isfinite(model.coef_).all()
 
 
@@ -170,9 +173,13 @@ def test_number_of_threads_out_of_range_is_refused_or_bounded(call: str, n_threa
     ring = Graph.from_edges(np.arange(n), np.roll(np.arange(n), 1))
     X = np.ones((n, 16))
     calls: dict[str, Callable[[Path], Any]] = {
-        "propagate": lambda _: propagate(X, ring, n_threads=n_threads),
-        "propagate-sparse": lambda _: propagate(sparse.csr_array(X), ring, n_threads=n_threads),
-        "fit": lambda _: SGCClassifier(n_threads=n_threads).fit(X, np.arange(n) % 2, graph=ring),
+        "propagate": lambda _: propagate(X, ring, compute=Compute(n_threads=n_threads)),
+        "propagate-sparse": lambda _: propagate(
+            sparse.csr_array(X), ring, compute=Compute(n_threads=n_threads)
+        ),
+        "fit": lambda _: SGCClassifier(compute=Compute(n_threads=n_threads)).fit(
+            X, np.arange(n) % 2, graph=ring
+        ),
     }
     outcome = isolated(calls[call], strict=True)
     assert not outcome.failed, outcome

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sgclearn import Graph, Operator, propagate, reference
+from sgclearn import Compute, Graph, Operator, propagate, reference
 from sgclearn.errors import InputError
 
 from zoo import dense_adjacency
@@ -59,7 +59,13 @@ def test_propagation_over_weights_of_any_size_is_that_of_the_reference_or_an_err
     for features in (X, sparse.csr_array(X)):
         try:
             Z = propagate(
-                features, graph, 2, normalization=choice[0], gamma=choice[1], engine=engine, output="dense"
+                features,
+                graph,
+                2,
+                normalization=choice[0],
+                gamma=choice[1],
+                compute=Compute(engine=engine),
+                output="dense",
             )
         except InputError:
             continue

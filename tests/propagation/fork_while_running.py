@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 
-from sgclearn import Graph, SGCClassifier, propagate
+from sgclearn import Compute, Graph, SGCClassifier, propagate
 
 LONGEST = 30.0  # seconds that a child may take
 
@@ -41,14 +41,14 @@ def main(n_forks: int) -> int:
     small, X, y = problem(60, 6, seed=13)
 
     def fit() -> np.ndarray:
-        return SGCClassifier(n_threads=2).fit(X, y, graph=small).coef_
+        return SGCClassifier(compute=Compute(n_threads=2)).fit(X, y, graph=small).coef_
 
     expected = fit()
     done, runs = threading.Event(), [0, 0]
 
     def propagating() -> None:
         while not done.is_set():
-            propagate(X_large, large, 2, n_threads=2)
+            propagate(X_large, large, 2, compute=Compute(n_threads=2))
             runs[0] += 1
 
     def fitting() -> None:
@@ -65,7 +65,7 @@ def main(n_forks: int) -> int:
         if child == 0:
             try:
                 same = np.array_equal(fit(), expected)
-                Z = propagate(X_large[:, :8], large, 1, n_threads=2)
+                Z = propagate(X_large[:, :8], large, 1, compute=Compute(n_threads=2))
                 os._exit(0 if same and np.isfinite(Z).all() else 3)
             finally:
                 os._exit(4)

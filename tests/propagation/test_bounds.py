@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sgclearn import Graph, Operator, SGCClassifier, propagate
+from sgclearn import Compute, Graph, Operator, SGCClassifier, propagate
 from sgclearn.errors import InputError
 from sgclearn.filters import CustomFilter
 from sgclearn.propagation.bounds import growth, is_finite, may_overflow
@@ -51,19 +51,19 @@ def test_ordinary_float64_features_are_not_looked_at():
 @pytest.mark.parametrize("plan", ["full", "frontier", "left-first"])
 def test_propagation_that_overflows_is_an_error_with_the_way_out(form, engine, plan):
     graph, X = random_graph(30, 90, seed=42), random_features(30, 4, seed=43)
-    doubling = {"normalization": "cheby", "engine": engine, "plan": plan}
+    doubling = {"normalization": "cheby", "compute": Compute(plan, engine)}
     with pytest.raises(InputError, match=r"beyond 1\.8e\+308 after 600 hops; .* fewer hops"):
         propagate(form(1e140 * X), graph, 600, **doubling)
     with pytest.raises(InputError, match=r"beyond 3\.4e\+38 after 30 hops; give the features as float64"):
         propagate(form((1e35 * X).astype(np.float32)), graph, 30, **doubling)
     with pytest.raises(InputError, match="propagated features must be finite"):
-        propagate(form(X), graph, filter=CustomFilter((1e308, 1e308, 1e308)), engine=engine, plan=plan)
+        propagate(form(X), graph, filter=CustomFilter((1e308, 1e308, 1e308)), compute=Compute(plan, engine))
 
 
 @pytest.mark.parametrize("plan", ["full", "left-first", "implicit"])
 def test_fit_to_features_that_overflow_on_the_way_is_an_error(plan):
     graph, X = random_graph(30, 90, seed=44), random_features(30, 4, seed=45)
-    clf = SGCClassifier(600, normalization="cheby", plan=plan)
+    clf = SGCClassifier(600, normalization="cheby", compute=Compute(plan=plan))
     with pytest.raises(InputError, match=r"must be finite|stay finite"):
         clf.fit(1e140 * X, np.arange(30) % 3, graph=graph)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sgclearn import Graph, Operator, SGCClassifier, propagate
+from sgclearn import Compute, Graph, Operator, SGCClassifier, propagate
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.filters import CustomFilter
 from sgclearn.propagation.engines import choose, get_engine
@@ -44,7 +44,14 @@ def test_engine_powers_equal_the_reference_on_the_zoo(engine, name, choice, poly
     graph = ZOO[name]
     for dtype in (np.float64, np.float32):
         X = random_features(graph.n_nodes, 37, seed=5, density=0.6).astype(dtype)
-        Z = propagate(X, graph, 3, normalization=choice[0], gamma=choice[1], plan="full", engine=engine.name)
+        Z = propagate(
+            X,
+            graph,
+            3,
+            normalization=choice[0],
+            gamma=choice[1],
+            compute=Compute(plan="full", engine=engine.name),
+        )
         assert Z.dtype == dtype
         np.testing.assert_allclose(Z, polynomial(graph, choice, [0, 0, 0, 1]) @ X, **close_to(dtype))
 
@@ -135,10 +142,12 @@ def test_engine_reports_its_progress_to_the_end(engine, plan, form):
     steps = []
     rows = np.arange(0, 1500, 5)
     watched = propagate(
-        X, graph, 3, plan=plan, nodes=rows, engine=engine.name, output="dense",
+        X, graph, 3, compute=Compute(plan=plan, engine=engine.name), nodes=rows, output="dense",
         on_progress=lambda done, of: steps.append((done, of)),
     )  # fmt: skip
-    unwatched = propagate(X, graph, 3, plan=plan, nodes=rows, engine=engine.name, output="dense")
+    unwatched = propagate(
+        X, graph, 3, compute=Compute(plan=plan, engine=engine.name), nodes=rows, output="dense"
+    )
     np.testing.assert_array_equal(watched, unwatched)
     shares = [done / of for done, of in steps]
     assert shares[0] > 0
@@ -190,7 +199,7 @@ print(*(str(warning.message) for warning in seen), sep="\\n")
     (warning,) = run.stdout.splitlines()
     assert "compiled kernel is missing, so the slower scipy engine serves" in warning
     graph = Graph.from_edges(edges, n_nodes=90, self_loops="drop")
-    clf = SGCClassifier(weight_decay=0.01, engine="native").fit(X, y, graph)
+    clf = SGCClassifier(weight_decay=0.01, compute=Compute(engine="native")).fit(X, y, graph)
     expected = clf.predict_proba(X, graph)
     np.testing.assert_allclose(np.load(tmp_path / "found.npy"), expected, atol=1e-6)
 
@@ -224,4 +233,6 @@ def test_engine_keeps_a_filter_in_one_go_and_in_parts_alike(engine, polynomial):
     X = random_features(graph.n_nodes, 21, seed=59, density=1.0)
     filter_ = CustomFilter([0.5, -1.0, 0.0, 2.0])
     expected = polynomial(graph, ("sym", 1.0), filter_.coefficients) @ X
-    np.testing.assert_allclose(propagate(X, graph, filter=filter_, engine=engine.name), expected, rtol=1e-10)
+    np.testing.assert_allclose(
+        propagate(X, graph, filter=filter_, compute=Compute(engine=engine.name)), expected, rtol=1e-10
+    )

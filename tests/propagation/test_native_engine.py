@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgclearn import Graph, Operator, propagate, reference
+from sgclearn import Compute, Graph, Operator, propagate, reference
 from sgclearn.propagation.engines import get_engine, native_engine, native_products, native_walk
 
 from zoo import dense_adjacency, random_features, random_graph
@@ -45,10 +45,12 @@ def test_native_gives_the_same_bits_for_any_number_of_threads(dtype, weighted, f
     graph, X = big_case(dtype, weighted)
     X = sparse.csr_array(X * (np.abs(X) > 2.0)) if form == "sparse" else X
     for plan in ("full", "left-first"):
-        one, two, five = (propagate(X, graph, 2, plan=plan, n_threads=t, output="dense") for t in (1, 2, 5))
+        one, two, five = (
+            propagate(X, graph, 2, compute=Compute(plan=plan, n_threads=t), output="dense") for t in (1, 2, 5)
+        )
         np.testing.assert_array_equal(one, two)
         np.testing.assert_array_equal(one, five)
-        serial = propagate(X, graph, 2, plan=plan, engine="scipy", output="dense")
+        serial = propagate(X, graph, 2, compute=Compute(plan=plan, engine="scipy"), output="dense")
         np.testing.assert_allclose(one, serial, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
 
 
@@ -56,10 +58,13 @@ def test_native_gives_the_same_bits_for_any_number_of_threads(dtype, weighted, f
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_native_gives_the_same_for_every_width_of_its_blocks(monkeypatch, dtype, lines):
     graph, X = big_case(dtype)
-    expected = propagate(X, graph, 2, engine="scipy")
+    expected = propagate(X, graph, 2, compute=Compute(engine="scipy"))
     monkeypatch.setattr(native_walk, "block_lines", lambda *_: lines)
     np.testing.assert_allclose(
-        propagate(X, graph, 2, engine="native"), expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype]
+        propagate(X, graph, 2, compute=Compute(engine="native")),
+        expected,
+        rtol=TOLERANCE[dtype],
+        atol=TOLERANCE[dtype],
     )
 
 
@@ -74,7 +79,7 @@ def test_native_blocks_are_wide_only_while_they_stay_in_the_cache():
 def test_native_leaves_degrees_out_of_its_range_to_scipy():
     graph = Graph.from_edges([0, 1], [1, 2], [1e-30, 1e30], n_nodes=3)
     X = random_features(3, 4, seed=37, density=1.0).astype(np.float32)
-    Z = propagate(X, graph, 2, gamma=0.0, engine="native")
+    Z = propagate(X, graph, 2, gamma=0.0, compute=Compute(engine="native"))
     S = reference.propagation_matrix(dense_adjacency(graph), "sym", 0.0)
     np.testing.assert_allclose(Z, S @ S @ X, rtol=1e-5, atol=1e-12)
 
@@ -99,7 +104,7 @@ def test_native_lets_other_threads_run():
     thread = threading.Thread(target=tick)
     thread.start()
     before = len(ticks)
-    propagate(X, graph, 300, engine="native", n_threads=1)
+    propagate(X, graph, 300, compute=Compute(engine="native", n_threads=1))
     seen = len(ticks) - before
     done.set()
     thread.join()
@@ -183,7 +188,7 @@ def test_native_raises_what_its_progress_raises(form, plan):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        propagate(X, graph, 2, plan=plan, engine="native", on_progress=complain)
+        propagate(X, graph, 2, compute=Compute(plan=plan, engine="native"), on_progress=complain)
     assert len(steps) == 1  # it stops there
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgclearn import Graph, Operator, propagate
+from sgclearn import Compute, Graph, Operator, propagate
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.engines import get_engine
@@ -163,11 +163,11 @@ def test_propagate_over_the_limit_is_refused_with_the_way_out(monkeypatch):
     with pytest.raises(
         MemoryLimitError, match=r"about .* B and 100 B may be used: .*columns are independent"
     ):
-        propagate(X, ZOO["path"], memory_limit="100B")
+        propagate(X, ZOO["path"], compute=Compute(memory_limit="100B"))
     monkeypatch.setenv("SGCLEARN_MEMORY_LIMIT", "100B")
     with pytest.raises(MemoryLimitError):
         propagate(X, ZOO["path"])
-    assert propagate(X, ZOO["path"], memory_limit="1MB").shape == (5, 3)
+    assert propagate(X, ZOO["path"], compute=Compute(memory_limit="1MB")).shape == (5, 3)
 
 
 @pytest.mark.parametrize("plan", ["auto", "full", "frontier", "left-first"])
@@ -177,7 +177,7 @@ def test_propagate_refuses_before_it_allocates(plan):
 
     def refused() -> None:
         with pytest.raises(MemoryLimitError, match="propagating needs about"):
-            propagate(X, graph, 4, plan=plan, memory_limit="400MB")
+            propagate(X, graph, 4, compute=Compute(plan=plan, memory_limit="400MB"))
 
     assert traced_peak(refused) < 5_000_000  # the result would take gigabytes
 
@@ -186,18 +186,18 @@ def test_propagate_refuses_before_it_allocates(plan):
 def test_propagate_refuses_a_dense_result_that_does_not_fit(X):
     def refused() -> None:
         with pytest.raises(MemoryLimitError):
-            propagate(X, GRAPH, 1, output="dense", memory_limit="60MB")
+            propagate(X, GRAPH, 1, output="dense", compute=Compute(memory_limit="60MB"))
 
     assert traced_peak(refused) < 5_000_000
-    assert sparse.issparse(propagate(X, GRAPH, 1, memory_limit="60MB"))
+    assert sparse.issparse(propagate(X, GRAPH, 1, compute=Compute(memory_limit="60MB")))
 
 
 def test_propagate_refuses_a_sparse_result_that_does_not_fit():
     X = FORMS["dense"]
-    propagate(X, GRAPH, memory_limit="5MB")
+    propagate(X, GRAPH, compute=Compute(memory_limit="5MB"))
     with pytest.raises(MemoryLimitError):
-        propagate(X, GRAPH, output="sparse", memory_limit="5MB")
-    assert sparse.issparse(propagate(X, GRAPH, output="sparse", memory_limit="20MB"))
+        propagate(X, GRAPH, output="sparse", compute=Compute(memory_limit="5MB"))
+    assert sparse.issparse(propagate(X, GRAPH, output="sparse", compute=Compute(memory_limit="20MB")))
     peak = traced_peak(lambda: propagate(X, GRAPH, output="sparse"))
     assert peak < 20_000_000
 

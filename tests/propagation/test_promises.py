@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgclearn import SGCClassifier
+from sgclearn import Compute, SGCClassifier
 from sgclearn.estimators.threads import blas_threads_for
 
 from zoo import random_features, random_graph
@@ -32,7 +32,10 @@ def test_fit_has_the_same_bits_for_any_number_of_threads(plan, form):
     X = {"dense": X, "float32": X.astype(np.float32), "sparse": sparse.csr_array(X)}[form]
     y = np.arange(3000) % 4
     y[1500:] = -1
-    fits = [SGCClassifier(plan=plan, n_threads=count).fit(X, y, graph=graph) for count in (1, 2, 3, 5)]
+    fits = [
+        SGCClassifier(compute=Compute(plan=plan, n_threads=count)).fit(X, y, graph=graph)
+        for count in (1, 2, 3, 5)
+    ]
     logits = [fit.decision_function(X, graph=graph) for fit in fits]
     for fit, of_fit in zip(fits[1:], logits[1:], strict=True):
         assert np.array_equal(fit.coef_, fits[0].coef_)
@@ -47,7 +50,7 @@ def test_fits_in_several_threads_have_the_bits_of_one_after_the_other():
 
     def fit(problem):
         graph, X, y = problem
-        return SGCClassifier(n_threads=2).fit(X, y, graph=graph).coef_
+        return SGCClassifier(compute=Compute(n_threads=2)).fit(X, y, graph=graph).coef_
 
     alone = [fit(problem) for problem in problems]
     with ThreadPoolExecutor(6) as pool:
@@ -81,7 +84,7 @@ def test_fork_while_the_kernel_runs_leaves_children_that_work():
 
 _MANY_FITS = """
 import numpy as np
-from sgclearn import Graph, SGCClassifier
+from sgclearn import Compute, Graph, SGCClassifier
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -94,7 +97,7 @@ sizes = []
 for number in range(1200):
     if number >= 200 and number % 100 == 0:
         sizes.append(resident())
-    SGCClassifier(n_threads=2).fit(X, y, graph=graph).predict(X, graph=graph)
+    SGCClassifier(compute=Compute(n_threads=2)).fit(X, y, graph=graph).predict(X, graph=graph)
 sizes.append(resident())
 print(*sizes)
 """

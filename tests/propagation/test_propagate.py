@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sgclearn import Graph, Operator, propagate, reference
+from sgclearn import Compute, Graph, Operator, propagate, reference
 from sgclearn.propagation.propagate import propagate_product
 from sgclearn.propagation.source import NodeFeatures
 
@@ -73,7 +73,7 @@ def test_propagate_equals_reference_on_the_zoo(graph, choice):
 def test_propagate_equals_reference_on_random_graphs_by_every_plan(pair, choice, n_hops, plan, as_sparse):
     graph, X = pair
     form = sparse.csr_array(X) if as_sparse else X
-    Z = propagate(form, graph, n_hops, normalization=choice[0], gamma=choice[1], plan=plan)
+    Z = propagate(form, graph, n_hops, normalization=choice[0], gamma=choice[1], compute=Compute(plan=plan))
     assert_close(Z, expected_rows(X, graph, n_hops, *choice))
 
 
@@ -141,7 +141,7 @@ def test_propagate_named_nodes_are_rows_of_the_whole(data, pair, choice, n_hops)
     features = data.draw(st.sampled_from([X, sparse.csr_array(X), None]))
     options = {"n_hops": n_hops, "normalization": choice[0], "gamma": choice[1]}
     whole = to_dense(propagate(features, graph, **options))
-    assert_close(propagate(features, graph, nodes=nodes, plan=plan, **options), whole[nodes])
+    assert_close(propagate(features, graph, nodes=nodes, compute=Compute(plan=plan), **options), whole[nodes])
 
 
 def test_propagate_takes_a_mask_of_nodes():
@@ -160,8 +160,8 @@ def test_propagate_row_norm_divides_rows_before_the_hops(graph, row_norm):
     norms = np.linalg.norm(X, ord=1 if row_norm == "l1" else 2, axis=1, keepdims=True)
     expected = expected_rows(X / np.where(norms > 0, norms, 1.0), graph, 2)
     for form, plan in product([X, sparse.csr_array(X)], PLANS):
-        assert_close(propagate(form, graph, row_norm=row_norm, plan=plan), expected)
-        unpropagated = to_dense(propagate(form, graph, 0, row_norm=row_norm, plan=plan))
+        assert_close(propagate(form, graph, row_norm=row_norm, compute=Compute(plan=plan)), expected)
+        unpropagated = to_dense(propagate(form, graph, 0, row_norm=row_norm, compute=Compute(plan=plan)))
         assert not unpropagated[0].any()
     assert_close(propagate(X.astype(np.float32), graph, row_norm=row_norm), expected, 1e-5)
 
@@ -234,7 +234,7 @@ def test_propagate_reports_progress_up_to_the_end(plan, engine):
     seen = []
     X = random_features(5, 20, seed=43)
     on_progress = lambda done, of: seen.append((done, of))  # noqa: E731
-    propagate(X, ZOO["path"], 3, plan=plan, engine=engine, on_progress=on_progress)
+    propagate(X, ZOO["path"], 3, compute=Compute(plan=plan, engine=engine), on_progress=on_progress)
     shares = [done / of for done, of in seen]
     assert len(shares) > 1
     assert shares == sorted(set(shares))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgclearn import Graph, propagate
+from sgclearn import Compute, Graph, propagate
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.propagation.propagate import check_n_hops, check_nodes
 from sgclearn.propagation.source import NodeFeatures
@@ -75,8 +75,7 @@ def test_features_of_other_than_two_dimensions_are_refused(X):
         ({"nodes": ["ann"]}, r"graph\.positions\(ids\) turns ids into row numbers"),
         ({"nodes": [True]}, r"one entry a node: got shape \(1,\), not \(2,\)"),
         ({"output": "csr"}, "output must be 'auto', 'dense' or 'sparse': got 'csr'"),
-        ({"plan": "fast"}, "plan must be 'auto' or one of full, frontier, left-first here: got 'fast'"),
-        ({"plan": "implicit"}, "one of full, frontier, left-first here: got 'implicit'"),
+        ({"compute": Compute("implicit")}, "one of full, frontier, left-first here: got 'implicit'"),
         ({"row_norm": "l3"}, "row_norm must be None, 'l1' or 'l2': got 'l3'"),
         ({"normalization": "col"}, "normalization must be one of"),
         ({"gamma": -1}, "gamma must be a number >= 0"),

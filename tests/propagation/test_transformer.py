@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sgclearn import SGCTransformer, propagate
+from sgclearn import Compute, SGCTransformer, propagate
 from sgclearn.errors import InputError, MemoryLimitError
 
 from zoo import OPERATORS, ZOO, random_features, random_graph, to_dense
@@ -100,7 +100,7 @@ def test_transformer_refuses_rows_that_are_not_the_nodes():
 
 def test_transformer_obeys_the_memory_limit():
     with pytest.raises(MemoryLimitError):
-        SGCTransformer(ZOO["path"], memory_limit=50).fit_transform(np.ones((5, 1)))
+        SGCTransformer(ZOO["path"], compute=Compute(memory_limit=50)).fit_transform(np.ones((5, 1)))
 
 
 def test_transformer_must_be_fitted_first():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sgclearn import TextSGCClassifier
+from sgclearn import Compute, TextSGCClassifier
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
 from sgclearn.operators import Operator
 from sgclearn.propagation.engines import get_engine
@@ -301,7 +301,7 @@ def test_memory_is_estimated_and_the_limit_kept(news: Any) -> None:
     paper = TextSGCClassifier(weight_decay=1e-3, recipe="paper").fit(news.docs, y)
     assert exact.memory_ < paper.memory_ < 2**30
     with pytest.raises(MemoryLimitError, match=r"its graph included.*min_df or max_words"):
-        TextSGCClassifier(weight_decay=1e-3, memory_limit=exact.memory_ - 1).fit(
+        TextSGCClassifier(weight_decay=1e-3, compute=Compute(memory_limit=exact.memory_ - 1)).fit(
             TextGraphBuilder().build(news.docs), y
         )
 
@@ -326,7 +326,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"cv": 1, "weight_decay": None}, "cv must be a whole number >= 2"),
     ({"cv": "three", "weight_decay": None}, "cv must be a whole number"),
     ({"tol": 0.0}, "tol must be a positive number"),
-    ({"engine": "gpu"}, "engine must be one of"),
+    ({"compute": Compute("full")}, "plan must be 'auto' or 'implicit' for texts: got 'full'"),
     ({"class_weight": {"sport": 2}}, "class_weight names a class that no labelled node has"),
 ]
 

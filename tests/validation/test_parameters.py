@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,10 @@ def test_rule_names_the_limit_that_is_exceeded() -> None:
 @pytest.mark.parametrize("estimator", ["SGCClassifier", "SGCClassifierCV", "SGCMultilabelClassifier"])
 def test_every_parameter_of_an_estimator_is_checked_somewhere(estimator: str) -> None:
     """A parameter without a rule is one that checks itself: new ones have to be thought about."""
-    free = {"filter", "class_weight", "unlabeled", "memory_limit", "cv", "self"}
+    free = {"filter", "class_weight", "unlabeled", "compute", "cv", "self"}
     parameters = set(inspect.signature(getattr(sgclearn, estimator)).parameters)
     assert parameters - free <= set(RULES)
+    assert {field.name for field in fields(sgclearn.Compute)} - {"memory_limit"} <= set(RULES)
 
 
 def test_shown_never_fails_and_stays_short() -> None:

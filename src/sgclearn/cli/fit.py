@@ -110,7 +110,9 @@ def command(
         trials: list[Fitted] = []
         with screen.progress() as stages:
             for hops in sorted({0, n_hops}):
-                trials.append(Fitted.of(problem, hops, weight_decay, parameters, stages))
+                trials.append(
+                    Fitted.of(problem, hops, weight_decay, {**parameters, "compute": how.compute()}, stages)
+                )
             model = trials[-1].model
             stages.stage("predicting all nodes")
             probabilities = model.predict_proba(problem.X, graph=problem.graph)
@@ -124,6 +126,7 @@ def command(
                 "n_hops": n_hops,
                 "weight_decay": weight_decay,
                 **parameters,
+                "memory_limit": how.memory_limit,
             }
             stages.stage(f"writing {folder}")
             files = run_files(problem, lambda path: save(model, problem, path), predictions, metrics)

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from sgclearn.errors import InputError
+
+if TYPE_CHECKING:
+    from sgclearn.propagation import Compute
 
 FILES, READING, SPLIT, MODEL, RESULT = "Data", "Reading files", "Split", "Model", "Result"
 
@@ -269,8 +272,13 @@ class FitOptions:
             "solver": self.solver.value,
             "class_weight": chosen(self.class_weight),
             "max_iter": self.max_iter,
-            "memory_limit": self.memory_limit,
         }
+
+    def compute(self) -> Compute:
+        """How the classifiers compute."""
+        from sgclearn.propagation import Compute
+
+        return Compute(memory_limit=self.memory_limit)
 
 
 def named_in(option: str, text: str | None) -> list[str] | None:

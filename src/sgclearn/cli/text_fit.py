@@ -99,6 +99,7 @@ def command(
       sgc text fit --data docs.csv --text-column body --label-column topic
       sgc text fit --data docs.jsonl --stop-words english --min-df 2 --out run
     """
+    from sgclearn.propagation import Compute
     from sgclearn.runs.run import Run
     from sgclearn.tasks.text import TextSGCClassifier
 
@@ -119,7 +120,7 @@ def command(
             recipe=recipe.value,
             class_weight=chosen(class_weight),
             random_state=seed,
-            memory_limit=memory_limit,
+            compute=Compute(memory_limit=memory_limit),
         )
         start = perf_counter()
         validation = labelled.where("val") if decay is None and "val" in labelled.names else None

@@ -139,6 +139,7 @@ def command(
         scoring=scoring.value,
         random_state=DEFAULT_SEED if data.seed is None else data.seed,
         **how.parameters(),
+        compute=how.compute(),
     )
     show_data(screen, problem, row_norm if how.row_norm is None else None)
     with screen.progress() as stages:

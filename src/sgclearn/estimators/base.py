@@ -23,8 +23,9 @@ from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.bounds import is_finite
+from sgclearn.propagation.compute import Compute, check_compute
 from sgclearn.propagation.design import ExplicitDesign, build_designs
-from sgclearn.propagation.engines import Engine, get_engine
+from sgclearn.propagation.engines import Engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import is_everyone
 from sgclearn.propagation.planner import make_plan
@@ -58,10 +59,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
     learning_rate: float | None
     batch_size: int
     random_state: int | None
-    engine: str
-    n_threads: int | None
-    plan: str
-    memory_limit: int | float | str | None
+    compute: Compute | None
     n_features_in_: int
     uses_identity_: bool
 
@@ -137,7 +135,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             return None
 
     def _engine(self) -> Engine:
-        return get_engine(self.engine, self.n_threads)
+        return check_compute(self.compute).load_engine()
 
     def _operator(self, graph: Graph | None, normalization: Any, gamma: float | None) -> Operator | None:
         return None if graph is None else Operator(graph, normalization, gamma)
@@ -156,7 +154,8 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         on_iteration: OnIteration | None = None,
     ) -> Array:
         """Plan, form the labelled rows, solve, keep what was learned, and give the logits of every node (n, C)."""
-        engine = self._engine()
+        compute = check_compute(self.compute)
+        engine = compute.load_engine()
         settings = self._settings()
         n_hops = len(coefficients_of(wanted)) - 1
         if operator is None and n_hops > 0:
@@ -181,8 +180,8 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             Y.shape[1],
             evaluations=settings.iterations if settings.solver != "lbfgs" else 100,
             predict_all=True,
-            plan=self.plan,
-            memory_limit=self.memory_limit,
+            plan=compute.plan,
+            memory_limit=compute.memory_limit,
             prices=engine.prices,
         )
         parts = (self.plan_.chosen, on_progress, engine, self.plan_.sets, settings.precision)

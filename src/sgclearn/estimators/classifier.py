@@ -23,6 +23,7 @@ from sgclearn.estimators.labels import (
 from sgclearn.estimators.loss import Softmax
 from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
+from sgclearn.propagation.compute import Compute
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter
 from sgclearn.propagation.source import NodeFeatures
 
@@ -143,8 +144,8 @@ class SGCClassifier(SoftmaxPrediction):
         Zero is allowed; labelled nodes that can be separated then have no minimiser, and a warning says so.
     solver : {"lbfgs", "adam", "lbfgs-steps", "sgd"}, default "lbfgs"
         "lbfgs" finds the exact optimum, "adam" follows the paper's recipe for citation graphs, "lbfgs-steps" that for
-        text and Reddit, "sgd" takes minibatches whose rows are computed when needed (with plan="implicit" they never
-        exist together).
+        text and Reddit, "sgd" takes minibatches whose rows are computed when needed (with `Compute(plan="implicit")`
+        they never exist together).
     fit_intercept, penalize_intercept : bool, default True
         Whether there is a bias, and whether weight decay acts on it.
     class_weight : None, "balanced" or dict
@@ -160,14 +161,8 @@ class SGCClassifier(SoftmaxPrediction):
         Seed of "adam", "lbfgs-steps" and "sgd"; the default makes two fits equal, None draws a new one.
     unlabeled : default -1
         The label that means "no label". None, NaN and, among texts, the empty text always mean that.
-    plan : {"auto", "full", "frontier", "left-first", "implicit"}, default "auto"
-        How the labelled rows are computed; the answer is the same.
-    engine : {"auto", "native", "scipy", "torch"}, default "auto"
-        What multiplies; "auto" is the native kernel, or scipy where that was not built.
-    n_threads : int, optional
-        Threads of the native kernel: SGCLEARN_NUM_THREADS, OMP_NUM_THREADS or all cores if not given.
-    memory_limit : int, str or None
-        Such as "4GB"; a fit that would need more is refused before anything is allocated.
+    compute : Compute, optional
+        How it is computed: plan, engine, threads, memory limit; the answer is the same.
 
     Attributes
     ----------
@@ -217,10 +212,7 @@ class SGCClassifier(SoftmaxPrediction):
         batch_size: int = 256,
         random_state: int | None = 2019,
         unlabeled: Any = -1,
-        plan: str = "auto",
-        engine: str = "auto",
-        n_threads: int | None = None,
-        memory_limit: int | float | str | None = None,
+        compute: Compute | None = None,
     ) -> None:
         self.n_hops = n_hops
         self.normalization = normalization
@@ -239,10 +231,7 @@ class SGCClassifier(SoftmaxPrediction):
         self.batch_size = batch_size
         self.random_state = random_state
         self.unlabeled = unlabeled
-        self.plan = plan
-        self.engine = engine
-        self.n_threads = n_threads
-        self.memory_limit = memory_limit
+        self.compute = compute
 
     def fit(
         self,

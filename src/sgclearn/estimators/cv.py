@@ -28,6 +28,7 @@ from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.operators.operator import Operator, check_operator_choice
+from sgclearn.propagation.compute import Compute, check_compute
 from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.planner import Plan, make_plan
 from sgclearn.propagation.propagate import check_filter, check_n_hops, check_nodes
@@ -66,7 +67,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
         from every labelled node.
     row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol
-    learning_rate, batch_size, random_state, unlabeled, plan, engine, n_threads, memory_limit
+    learning_rate, batch_size, random_state, unlabeled, compute
         As in `SGCClassifier`. The search itself stops at a gradient of 1e-6 of the start's, the final fit at `tol`.
 
     Attributes
@@ -117,10 +118,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         batch_size: int = 256,
         random_state: int | None = 2019,
         unlabeled: Any = -1,
-        plan: str = "auto",
-        engine: str = "auto",
-        n_threads: int | None = None,
-        memory_limit: int | float | str | None = None,
+        compute: Compute | None = None,
     ) -> None:
         self.n_hops = n_hops
         self.weight_decay = weight_decay
@@ -144,10 +142,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         self.batch_size = batch_size
         self.random_state = random_state
         self.unlabeled = unlabeled
-        self.plan = plan
-        self.engine = engine
-        self.n_threads = n_threads
-        self.memory_limit = memory_limit
+        self.compute = compute
 
     def fit(
         self,
@@ -322,6 +317,8 @@ class SGCClassifierCV(SoftmaxPrediction):
     ) -> str:
         """How the rows are computed. All of them must fit, but a solver works with those of one fold's training."""
         n_hops = len(coefficients_of(wanted[-1])) - 1
+        compute = check_compute(self.compute)
+        prices = compute.load_engine().prices
 
         def make(nodes: NDArray[np.intp]) -> Plan:
             return make_plan(
@@ -332,9 +329,9 @@ class SGCClassifierCV(SoftmaxPrediction):
                 n_classes,
                 evaluations=evaluations,
                 copies=copies,
-                plan=self.plan,
-                memory_limit=self.memory_limit,
-                prices=self._engine().prices,
+                plan=compute.plan,
+                memory_limit=compute.memory_limit,
+                prices=prices,
                 one_filter=len(wanted) == 1,
             )
 

@@ -15,6 +15,7 @@ from sgclearn.estimators.labels import check_sample_weight
 from sgclearn.estimators.loss import Sigmoid
 from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
+from sgclearn.propagation.compute import Compute
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter
 from sgclearn.validation.arrays import real_array
 
@@ -28,7 +29,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
     Parameters
     ----------
     n_hops, normalization, gamma, filter, row_norm, scale, weight_decay, solver, fit_intercept, penalize_intercept
-    max_iter, tol, learning_rate, batch_size, random_state, plan, engine, n_threads, memory_limit
+    max_iter, tol, learning_rate, batch_size, random_state, compute
         As in `SGCClassifier`.
 
     Attributes
@@ -72,10 +73,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         learning_rate: float | None = None,
         batch_size: int = 256,
         random_state: int | None = 2019,
-        plan: str = "auto",
-        engine: str = "auto",
-        n_threads: int | None = None,
-        memory_limit: int | float | str | None = None,
+        compute: Compute | None = None,
     ) -> None:
         self.n_hops = n_hops
         self.normalization = normalization
@@ -92,10 +90,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.random_state = random_state
-        self.plan = plan
-        self.engine = engine
-        self.n_threads = n_threads
-        self.memory_limit = memory_limit
+        self.compute = compute
 
     def fit(
         self, X: Any, y: Any, graph: Graph | None = None, sample_weight: Any = None

@@ -6,8 +6,9 @@ The entries of the header besides those of `sgclearn.persist.container`:
     "SGCClassifier" or "SGCMultilabelClassifier". A `SGCClassifierCV` is stored as the `SGCClassifier` that it
     chose, which predicts the same bits.
 ``parameters``
-    The arguments of its constructor. A value that JSON does not have is an object with one key: ``{"float":
-    "nan"}``, ``{"pairs": [[key, value], ...]}`` for a dictionary, ``{"polynomial": ...}`` for a filter.
+    The arguments of its constructor without `compute`, which belongs to the machine. A value that JSON does not have
+    is an object with one key: ``{"float": "nan"}``, ``{"pairs": [[key, value], ...]}`` for a dictionary,
+    ``{"polynomial": ...}`` for a filter.
 ``fitted``
     What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``row_norm_``, ``normalization_``,
     ``gamma_``, ``uses_graph_``, ``uses_identity_``, ``n_features_in_``, where there are any
@@ -93,6 +94,7 @@ def save_model(
     array([0, 0, 1, 1])
     """
     name, parameters = _identity(model)
+    parameters.pop("compute")
     if not hasattr(model, "coef_"):
         raise InputError(f"a model must be fitted before it is saved: got a new {name}; call fit first.")
     if model.n_hops_ > MOST_HOPS:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from sgclearn.propagation.compute import Compute
 from sgclearn.propagation.planner import Plan, make_plan
 from sgclearn.propagation.propagate import propagate
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
@@ -9,7 +10,15 @@ from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 if TYPE_CHECKING:
     from sgclearn.propagation.transformer import SGCTransformer
 
-__all__ = ["Plan", "SGCTransformer", "format_bytes", "make_plan", "memory_limit_bytes", "propagate"]
+__all__ = [
+    "Compute",
+    "Plan",
+    "SGCTransformer",
+    "format_bytes",
+    "make_plan",
+    "memory_limit_bytes",
+    "propagate",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph, positions_of
 from sgclearn.operators import Operator
+from sgclearn.propagation.compute import Compute, check_compute
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import hop_sets
@@ -36,10 +37,7 @@ def propagate(
     row_norm: str | None = None,
     nodes: Any = None,
     output: str = "auto",
-    plan: str = "auto",
-    memory_limit: int | float | str | None = None,
-    engine: str = "auto",
-    n_threads: int | None = None,
+    compute: Compute | None = None,
     on_progress: OnProgress | None = None,
 ) -> Any:
     """Smooth the features over the graph: `Z = S^K X`.
@@ -64,15 +62,8 @@ def propagate(
         Return only these rows; only their neighbourhood is computed.
     output : {"auto", "dense", "sparse"}
         "auto" keeps sparse features sparse while that is cheaper.
-    plan : {"auto", "full", "frontier", "left-first"}
-        The order of the products; every one gives the same numbers.
-    memory_limit : int, str or None
-        Refuse what would need more, such as "4GB"; see `memory_limit_bytes`.
-    engine : {"auto", "native", "scipy", "torch"}
-        What computes the products; "auto" is the native kernel, or scipy where that was not built.
-    n_threads : int, optional
-        For the native kernel: SGCLEARN_NUM_THREADS, OMP_NUM_THREADS or all cores if not given. The result
-        does not depend on it.
+    compute : Compute, optional
+        How it is computed: plan (any but "implicit"), engine, threads, memory limit; the result is the same.
     on_progress : callable, optional
         Called as `on_progress(done, of)` while the work goes on.
 
@@ -95,7 +86,8 @@ def propagate(
     """
     check_parameter("output", output)
     check_graph(graph)
-    products = get_engine(engine, n_threads)
+    compute = check_compute(compute)
+    engine = compute.load_engine()
     wanted = check_filter(filter, n_hops)
     n_hops = len(coefficients_of(wanted)) - 1
     features = NodeFeatures(X, graph.n_nodes, row_norm)
@@ -105,9 +97,9 @@ def propagate(
     distinct, inverse = (rows, rows) if nodes is None else np.unique(rows, return_inverse=True)
     chosen = plan_rows(
         operator, features, distinct, n_hops,
-        output=output, plan=plan, memory_limit=memory_limit, prices=products.prices,
+        output=output, plan=compute.plan, memory_limit=compute.memory_limit, prices=engine.prices,
     )  # fmt: skip
-    Z = next(propagated_rows(operator, features, distinct, [wanted], chosen, on_progress, products))[1]
+    Z = next(propagated_rows(operator, features, distinct, [wanted], chosen, on_progress, engine))[1]
     Z = Z if nodes is None or np.array_equal(distinct, rows) else Z[inverse]
     if not sparse.issparse(Z):
         return sparse.csr_array(Z) if output == "sparse" else Z

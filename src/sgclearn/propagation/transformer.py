@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sgclearn.errors import InputError
 from sgclearn.filters import PolynomialFilter
 from sgclearn.operators.operator import check_operator_choice
-from sgclearn.propagation.engines import get_engine
+from sgclearn.propagation.compute import Compute, check_compute
 from sgclearn.propagation.propagate import check_filter, propagate
 from sgclearn.propagation.source import NodeFeatures, check_row_norm
 from sgclearn.validation.matrices import validated
@@ -32,9 +32,8 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
     gamma : float >= 0, optional
     filter : PolynomialFilter, optional
     row_norm : {None, "l1", "l2"}
-    engine, n_threads
+    compute : Compute, optional
         As in `propagate`.
-    memory_limit : int, str or None
 
     Notes
     -----
@@ -63,9 +62,7 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         gamma: float | None = None,
         filter: PolynomialFilter | None = None,
         row_norm: str | None = None,
-        engine: str = "auto",
-        n_threads: int | None = None,
-        memory_limit: int | float | str | None = None,
+        compute: Compute | None = None,
     ) -> None:
         self.graph = graph
         self.n_hops = n_hops
@@ -73,15 +70,13 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         self.gamma = gamma
         self.filter = filter
         self.row_norm = row_norm
-        self.engine = engine
-        self.n_threads = n_threads
-        self.memory_limit = memory_limit
+        self.compute = compute
 
     def fit(self, X: Any, y: Any = None, graph: Graph | None = None) -> SGCTransformer:
         """Check the settings and remember the number of features; there is nothing to learn."""
         check_filter(self.filter, self.n_hops)
         check_operator_choice(self.normalization, self.gamma)
-        get_engine(self.engine, self.n_threads)
+        check_compute(self.compute).load_engine()
         check_row_norm(self.row_norm)
         validated(self, X, reset=True)
         self.uses_graph_ = graph is not None or self.graph is not None
@@ -110,9 +105,7 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             gamma=self.gamma,
             filter=self.filter,
             row_norm=self.row_norm,
-            engine=self.engine,
-            n_threads=self.n_threads,
-            memory_limit=self.memory_limit,
+            compute=self.compute,
         )
 
     def __sklearn_tags__(self) -> Any:

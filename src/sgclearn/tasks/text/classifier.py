@@ -17,7 +17,7 @@ from sgclearn.estimators.base import check_weight_decay
 from sgclearn.estimators.labels import as_labels, class_weight_factors, encode_classes, labelled_mask
 from sgclearn.estimators.search import Trial, make_folds
 from sgclearn.operators import Operator
-from sgclearn.propagation.engines import get_engine
+from sgclearn.propagation.compute import Compute, check_compute
 from sgclearn.propagation.propagate import check_nodes
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.design import DocumentDesign, Hops, OnProgress
@@ -26,7 +26,7 @@ from sgclearn.tasks.text.graph import TextGraph, TextGraphBuilder
 from sgclearn.tasks.text.prediction import TextPrediction
 from sgclearn.tasks.text.tokens import check_documents
 from sgclearn.tasks.text.training import HowToSolve, LabelledDocuments, TextFit, check_memory, choose_decay
-from sgclearn.validation.parameters import COUNT, MOST_HOPS, Whole
+from sgclearn.validation.parameters import COUNT, MOST_HOPS, Choice, Whole
 
 Array = NDArray[np.float64]
 OnStage = Callable[[str], OnProgress]
@@ -68,10 +68,8 @@ class TextSGCClassifier(TextPrediction):
         Seed of the folds and of the start of "paper".
     unlabeled : default -1
         The label that means "no label". None, NaN and the empty text always mean that.
-    engine : {"auto", "native", "scipy", "torch"}, default "auto"
-        Who multiplies.
-    memory_limit : int, str or None
-        Such as "3GB"; a fit that would need more is refused before it starts.
+    compute : Compute, optional
+        Engine, threads and memory limit; the plan is always "implicit".
 
     Attributes
     ----------
@@ -127,8 +125,7 @@ class TextSGCClassifier(TextPrediction):
         max_iter: int | None = None,
         random_state: int | None = 2019,
         unlabeled: Any = -1,
-        engine: str = "auto",
-        memory_limit: int | float | str | None = None,
+        compute: Compute | None = None,
     ) -> None:
         self.builder = builder
         self.n_hops = n_hops
@@ -141,8 +138,7 @@ class TextSGCClassifier(TextPrediction):
         self.max_iter = max_iter
         self.random_state = random_state
         self.unlabeled = unlabeled
-        self.engine = engine
-        self.memory_limit = memory_limit
+        self.compute = compute
 
     def fit(
         self, docs: Any, y: Any, *, validation: Any = None, on_stage: OnStage | None = None
@@ -169,16 +165,20 @@ class TextSGCClassifier(TextPrediction):
                 f"validation documents are for choosing the weight decay: got weight_decay={self.weight_decay!r}; "
                 "leave one of them out."
             )
+        compute = check_compute(self.compute)
+        Choice(values=("auto", "implicit"), sentence="'auto' or 'implicit' for texts").check(
+            "plan", compute.plan
+        )
         docs = docs if isinstance(docs, TextGraph) else check_documents(docs)
         y = self._check_y(docs, y)
         text_graph = docs if isinstance(docs, TextGraph) else self._build(docs, stage)
         known = labelled_mask(y, self.unlabeled)
         has_words = np.diff(text_graph.graph.indptr[: text_graph.n_documents + 1]) > 0
         rows, codes = self._labels(y, known, has_words)
-        hops = Hops(Operator(text_graph.graph), get_engine(self.engine))
+        hops = Hops(Operator(text_graph.graph), compute.load_engine())
         learning = Hops(hops.operator, hops.engine, how.precision)
         design = DocumentDesign(learning, rows, self.n_hops)
-        self.memory_ = check_memory(design, len(self.classes_), self.recipe, self.memory_limit)
+        self.memory_ = check_memory(design, len(self.classes_), self.recipe, compute.memory_limit)
         folds, parts = self._parts(rows, codes, validation, chosen, text_graph.n_documents)
         weights = class_weight_factors(self.class_weight, self.classes_, codes, np.ones(len(rows)))
         documents = LabelledDocuments(
@@ -228,7 +228,9 @@ class TextSGCClassifier(TextPrediction):
             raise InputTypeError(
                 f"builder must be a TextGraphBuilder: got {builder!r}; write TextGraphBuilder(analyzer=...)."
             )
-        return builder.build(docs, stage("building the graph"), memory_limit=self.memory_limit)
+        return builder.build(
+            docs, stage("building the graph"), memory_limit=check_compute(self.compute).memory_limit
+        )
 
     def _labels(
         self, y: NDArray[Any], known: NDArray[np.bool_], has_words: NDArray[np.bool_]

@@ -7,7 +7,8 @@ The container is that of `sgclearn.persist.container`. The entries of the header
 ``text_version``
     1, the version of what is written down here.
 ``parameters``, ``builder``
-    The arguments of the classifier (``weight_decay`` is the one that was used) and of its `TextGraphBuilder`.
+    The arguments of the classifier without `compute` (``weight_decay`` is the one that was used) and of its
+    `TextGraphBuilder`.
 ``vocabulary``
     The words, in the order of their nodes.
 ``fitted``
@@ -73,7 +74,7 @@ def save_text_model(model: TextSGCClassifier, path: str | os.PathLike[str]) -> N
     if not hasattr(model, "coef_"):
         raise InputError("a model must be fitted before it is saved: got a new one; call fit first.")
     parameters = {**model.get_params(deep=False), "weight_decay": model.weight_decay_}
-    del parameters["builder"]
+    del parameters["builder"], parameters["compute"]
     table = model.words_
     header: dict[str, Any] = {
         "estimator": ESTIMATOR,
