@@ -65,6 +65,13 @@ def _operator(rng: random.Random) -> Any:
     return Operator(_any_graph(rng), rng.choice(("sym", "rw")))
 
 
+def _compute(rng: random.Random) -> Any:
+    from sgclearn import Compute
+
+    plan, engine = rng.choice(("auto", "full", "left-first", "implicit")), rng.choice(("auto", "scipy"))
+    return Compute(plan, engine, memory_limit=rng.choice((None, "1B", "4GB")))
+
+
 def _any_graph(rng: random.Random) -> Any:
     from sgclearn import Graph
 
@@ -149,6 +156,7 @@ def _node_ids(rng: random.Random) -> Any:
 
 
 VALID_OBJECTS: dict[str, Callable[[random.Random], Any]] = {
+    "Compute": _compute,
     "Graph": _any_graph,
     "Operator": _operator,
     "Features": _features,
@@ -168,6 +176,7 @@ _VALID: dict[str, Callable[[random.Random], Any]] = {
     "graph": lambda rng: graph(),
     "other": lambda rng: graph(),
     "operator": _operator,
+    "compute": _compute,
     "spectrum": _spectrum,
     "model": _model,
     "X": lambda rng: rng.choice((features(), sparse.csr_array(features()))),
@@ -287,7 +296,10 @@ def odd_value(rng: random.Random, name: str) -> Any:
         return odd_many(rng)
     if name in ("graph", "other") and draw < 0.8:
         return _any_graph(rng)
-    if name in ("operator", "spectrum", "filter", "model", "frame", "table", "G", "data") and draw < 0.4:
+    if (
+        name in ("operator", "compute", "spectrum", "filter", "model", "frame", "table", "G", "data")
+        and draw < 0.4
+    ):
         return _VALID[name](rng)
     if name == "data" and draw < 0.9:
         return _Pyg(odd_matrix(rng), odd_scalar(rng))
