@@ -112,6 +112,12 @@ def _model(rng: random.Random) -> Any:
     return fit_valid(rng.choice((SGCClassifier, SGCMultilabelClassifier, TextSGCClassifier))())
 
 
+def _explainer(rng: random.Random) -> Any:
+    from sgclearn import Explainer, SGCClassifier
+
+    return Explainer(fit_valid(SGCClassifier()), features(), graph())
+
+
 def _frame(rng: random.Random) -> Any:
     import pandas as pd
 
@@ -157,6 +163,7 @@ def _node_ids(rng: random.Random) -> Any:
 
 VALID_OBJECTS: dict[str, Callable[[random.Random], Any]] = {
     "Compute": _compute,
+    "Explainer": _explainer,
     "Graph": _any_graph,
     "Operator": _operator,
     "Features": _features,
