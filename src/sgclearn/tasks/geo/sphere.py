@@ -62,8 +62,8 @@ def median_point(points: ArrayLike) -> Array:
 
     Examples
     --------
-    >>> median_point([[10.0, 179.0], [10.0, 180.0], [10.0, -178.0]]).round(2)
-    array([  10., -180.])
+    >>> median_point([[10.0, 178.0], [10.0, 179.0], [10.0, -178.0]]).round(1)
+    array([ 10., 179.])
     """
     vectors = unit_vectors(points)
     frame = _frame(vectors)
