@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sgclearn.errors import InputError, require
+from sgclearn.errors import InputError
 from sgclearn.experiments.comparison import Comparison, Row
 from sgclearn.experiments.experiment import METRICS
-from sgclearn.experiments.figure import style_of
+from sgclearn.experiments.figure import draw_means, dress, handles_of, style_of
+from sgclearn.spectral.figures import blank_figure
 
 PANEL = (4.6, 3.6)  # inches
 LEGEND = 1.7  # inches
@@ -29,17 +30,12 @@ def plot_accuracy_over_time(comparison: Comparison, figure: Any = None) -> Any:
     -------
     matplotlib Figure
     """
-    require("matplotlib", "plot")
-    from matplotlib.figure import Figure
-
     experiment = comparison.experiment
     rows = [row for row in comparison.rows if not experiment.models[row.model].time_only]
     if not rows:
         raise InputError("a figure needs the results of a model: got none; make a run first.")
     datasets = list(dict.fromkeys(row.dataset for row in rows))
-    if figure is None:
-        size = (PANEL[0] * len(datasets) + LEGEND, PANEL[1])
-        figure = Figure(figsize=size, layout="constrained")
+    figure = blank_figure(figure, (PANEL[0] * len(datasets) + LEGEND, PANEL[1]))
     panels = figure.subplots(1, len(datasets), squeeze=False)[0]
     models = list(dict.fromkeys(row.model for row in rows))
     # The lower ends of markers that lie on each other stay visible: the reference is drawn last.
@@ -57,9 +53,7 @@ def plot_accuracy_over_time(comparison: Comparison, figure: Any = None) -> Any:
             METRICS[experiment.metric],
             _time_label(comparison, is_relative),
         )
-    found = dict(
-        pair for axes in panels for pair in zip(*reversed(axes.get_legend_handles_labels()), strict=True)
-    )
+    found = handles_of(panels)
     titles = [experiment.models[model].title for model in models]
     figure.legend(
         [found[title] for title in titles], titles, loc="outside right upper", frameon=False, fontsize=9
@@ -69,16 +63,8 @@ def plot_accuracy_over_time(comparison: Comparison, figure: Any = None) -> Any:
 
 def _draw(axes: Any, row: Row, is_relative: bool, title: str, style: dict[str, Any]) -> None:
     x = row.seconds if not is_relative else 1.0 if row.ratio is None else row.ratio
-    axes.errorbar(
-        [x],
-        [row.mean],
-        yerr=[row.std or 0.0],
-        linestyle="none",
-        markersize=7,
-        capsize=3,
-        label=title,
-        **style,
-    )
+    look = {"linestyle": "none", "markersize": 7, "capsize": 3, "label": title}
+    draw_means(axes, [x], [row], style | look)
 
 
 def _time_label(comparison: Comparison, is_relative: bool) -> str:
@@ -101,7 +87,4 @@ def _dress(axes: Any, title: str, score: str, time: str) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 100 else (1.0, 2.0, 5.0), numticks=8))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set(title=title, xlabel=time, ylabel=score)
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    dress(axes, title=title, xlabel=time, ylabel=score)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sgclearn.errors import require
 from sgclearn.experiments.comparison import Comparison, Row
 from sgclearn.experiments.experiment import METRICS
-from sgclearn.experiments.figure import style_of
+from sgclearn.experiments.figure import PUBLISHED, draw_means, dress, handles_of, style_of
+from sgclearn.spectral.figures import blank_figure
 
 PANEL = (4.2, 3.6)  # inches
 LEGEND = 2.2  # inches
@@ -55,65 +55,31 @@ def curve_table(comparison: Comparison) -> tuple[tuple[str, ...], tuple[tuple[st
     return ("dataset", "model", *(f"{place:g}" for place in places)), tuple(rows)
 
 
-def plot_curves(comparison: Comparison, figure: Any = None) -> Any:
-    """Draw the mean score of every model over the axis, a panel a dataset.
+def plot_curves(comparison: Comparison) -> Any:
+    """Draw the mean score of every model over the axis, a panel a dataset (a matplotlib Figure).
 
-    Bars are one standard deviation over the runs; published figures are open circles.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of an experiment with an `axis`.
-    figure : matplotlib Figure, optional
-        Drawn on; a new one if not given.
-
-    Returns
-    -------
-    matplotlib Figure
+    Bars are one standard deviation over the runs; published figures are open circles. The experiment has an `axis`.
     """
-    require("matplotlib", "plot")
-    from matplotlib.figure import Figure
-
     curves = curves_of(comparison)
     panels = list(dict.fromkeys(curve.panel for curve in curves))
     groups = list(dict.fromkeys(curve.group for curve in curves))
-    if figure is None:
-        figure = Figure(figsize=(PANEL[0] * len(panels) + LEGEND, PANEL[1]), layout="constrained")
+    figure = blank_figure(None, (PANEL[0] * len(panels) + LEGEND, PANEL[1]))
     all_axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for curve in curves:
-        number = groups.index(curve.group)
-        style = style_of(number)
-        _draw(all_axes[panels.index(curve.panel)], curve, style)
+        rows = [row for _, row in curve.points]
+        look = {"markersize": 5, "linewidth": 1.2, "elinewidth": 0.8, "label": curve.title}
+        look["capsize"] = 2 if any(row.std for row in rows) else 0
+        places = [place for place, _ in curve.points]
+        style = style_of(groups.index(curve.group))
+        draw_means(all_axes[panels.index(curve.panel)], places, rows, style | look, circle=9)
     for axes, panel in zip(all_axes, panels, strict=True):
         places = sorted({place for curve in curves if curve.panel == panel for place, _ in curve.points})
         _dress(axes, panel, places, comparison)
-    found: dict[str, Any] = {}
-    for axes in all_axes:
-        handles, labels = axes.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
+    found = handles_of(all_axes)
     if any(row.published is not None for row in comparison.rows):
-        found["published"] = all_axes[0].plot([], [], "o", color="#555555", markerfacecolor="none")[0]
+        found["published"] = all_axes[0].plot([], [], "o", **PUBLISHED)[0]
     figure.legend(found.values(), found.keys(), loc="outside right upper", frameon=False, fontsize=9)
     return figure
-
-
-def _draw(axes: Any, curve: Curve, style: dict[str, Any]) -> None:
-    places = [place for place, _ in curve.points]
-    axes.errorbar(
-        places,
-        [row.mean for _, row in curve.points],
-        yerr=[row.std or 0.0 for _, row in curve.points],
-        markersize=5,
-        linewidth=1.2,
-        elinewidth=0.8,
-        capsize=2 if any(row.std for _, row in curve.points) else 0,
-        label=curve.title,
-        **style,
-    )
-    known = [(place, row.published) for place, row in curve.points if row.published is not None]
-    if known:
-        x, y = zip(*known, strict=True)
-        axes.plot(x, y, "o", color=style["color"], markerfacecolor="none", markersize=9)
 
 
 def _dress(axes: Any, title: str, places: list[float], comparison: Comparison) -> None:
@@ -122,9 +88,5 @@ def _dress(axes: Any, title: str, places: list[float], comparison: Comparison) -
         axes.set_xscale("log")
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
-    axes.set(
-        title=title, xlabel=experiment.axis[1] if experiment.axis else "", ylabel=METRICS[experiment.metric]
-    )
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    along = experiment.axis[1] if experiment.axis else ""
+    dress(axes, title=title, xlabel=along, ylabel=METRICS[experiment.metric])

@@ -81,7 +81,7 @@ def plot_filters(
         raise InputError(f"x must be one feature: got {x.shape[1]} columns; choose one, as X[:, [2]].")
     plain = exact_spectrum(Operator(graph, "sym", 0.0), max_bytes=max_bytes)
     augmented = exact_spectrum(Operator(graph, "sym", gamma), max_bytes=max_bytes)
-    figure = _figure(figure, (10.5, 5.2))
+    figure = blank_figure(figure, (10.5, 5.2))
     axes = figure.subplots(2, 3, sharex="col", height_ratios=(3, 2))
     panels = (
         (r"$I + D^{-1/2} A D^{-1/2}$", "first-order Chebyshev", plain, 2.0),
@@ -107,7 +107,7 @@ def plot_filters(
         below.vlines(spectrum.frequencies, 0, coefficients, color=RED, linewidth=0.7)
         below.set_xlim(-0.03, 2.03)
         largest = max(largest, float(coefficients.max()))
-        _plain_spines(above, below)
+        plain_spines(above, below)
     for below in axes[1]:
         below.set_ylim(0, 1.05 * largest if largest > 0 else 1)
     axes[0, 0].set_ylabel("filter coefficient")
@@ -156,7 +156,7 @@ def plot_spectrum(
     1
     """
     augmented = Operator(graph, "sym", gamma)
-    figure = _figure(figure, (7.5, 3.8 if X is None else 6.4))
+    figure = blank_figure(figure, (7.5, 3.8 if X is None else 6.4))
     axes = np.atleast_1d(figure.subplots(1 if X is None else 2, 1, sharex=True))
     for operator, color, label in (
         (Operator(graph, "sym", 0.0), GREY, "without self-loops"),
@@ -167,7 +167,7 @@ def plot_spectrum(
         axes[0].axvline(end, color=color, linestyle="--", linewidth=1)
     axes[0].set(ylabel="share of eigenvalues", xlim=(-0.03, 2.03), title=_title(graph))
     axes[-1].set_xlabel("frequency (eigenvalue of I - S)")
-    _plain_spines(*axes)
+    plain_spines(*axes)
     if X is not None:
         check_graph(graph)
         X = check_energy(check_features(X, graph.n_nodes))
@@ -224,12 +224,14 @@ def _title(graph: Graph) -> str:
     return f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges"
 
 
-def _plain_spines(*axes: Any) -> None:
+def plain_spines(*axes: Any) -> None:
+    """Leave the spines above and on the right out."""
     for one in axes:
         one.spines[["top", "right"]].set_visible(False)
 
 
-def _figure(figure: Any, size: tuple[float, float]) -> Any:
+def blank_figure(figure: Any, size: tuple[float, float]) -> Any:
+    """A new figure of some inches where none is given; what is drawn on either makes room for its labels."""
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
