@@ -62,7 +62,7 @@ class TestWithTorch:
     def test_textgcn_predicts_by_its_formula_in_dense_algebra(self, corpus):
         model = TextGCN(hidden=6, max_epochs=3, random_state=7).fit(corpus)
         S = Operator(corpus.graph).matrix().toarray()
-        W1, W2 = model.W1_.detach().numpy(), model.W2_.detach().numpy()
+        W1, W2 = (W.detach().numpy() for W in model.layers_)
         logits = S @ (np.maximum(S @ W1, 0.0) @ W2)
         assert np.array_equal(model.predict(corpus), logits.argmax(axis=1))
 
@@ -72,12 +72,12 @@ class TestWithTorch:
         start = TextGCN(hidden=5, dropout=0.0, max_epochs=1, patience=0, learning_rate=0.0, random_state=11)
         start.fit(corpus)
         S = torch.from_numpy(Operator(corpus.graph).matrix().toarray()).float()
-        W1, W2 = (W.detach().clone().requires_grad_() for W in (start.W1_, start.W2_))
+        W1, W2 = (W.detach().clone().requires_grad_() for W in start.layers_)
         logits = S @ (torch.relu(S @ W1) @ W2)
         nodes = corpus.train.tolist()
         loss = torch.nn.functional.cross_entropy(logits[nodes], torch.tensor(corpus.y[nodes]))
         loss.backward()
-        for before, after in ((W1, model.W1_), (W2, model.W2_)):
+        for before, after in zip((W1, W2), model.layers_, strict=True):
             expected = before.detach() - 0.02 * before.grad / (before.grad.abs() + 1e-8)
             assert torch.allclose(after, expected, atol=2e-4)
 
@@ -85,8 +85,8 @@ class TestWithTorch:
         first, again, other = (
             TextGCN(hidden=4, max_epochs=5, random_state=seed).fit(corpus) for seed in (7, 7, 8)
         )
-        assert torch.equal(first.W1_, again.W1_)
-        assert not torch.equal(first.W1_, other.W1_)
+        assert torch.equal(first.layers_[0], again.layers_[0])
+        assert not torch.equal(first.layers_[0], other.layers_[0])
 
     def test_textgcn_leaves_the_global_generator_alone(self, corpus, torch):
         torch.manual_seed(1234)
@@ -115,6 +115,7 @@ class TestWithTorch:
         model.fit(replace(corpus, val=np.zeros(0, int)), lambda done, of: told.append((done, of)))
         assert model.details_ | {"seconds_an_epoch": 0} == {
             "epochs": 12,
+            "epoch_taken": 12,
             "stopped_early": False,
             "seconds_an_epoch": 0,
             "val_loss": None,

@@ -42,13 +42,15 @@ class GCN(NodeNetwork):
         return list(self.layers_["first"].parameters())
 
     def _logits(self, inputs: Inputs, dropout: float) -> Any:
-        torch = require("torch", EXTRA)
-        H = torch.relu(inputs.graph(inputs.features.linear(self.layers_["first"], dropout)))  # (n, hidden)
-        H = torch.nn.functional.dropout(H, dropout)
+        H = inputs.graph(inputs.features.linear(self.layers_["first"], dropout))  # (n, hidden)
+        H = require("torch", EXTRA).nn.functional.dropout(self._activation(H), dropout)
         return inputs.graph(self.layers_["second"](H))
 
+    def _activation(self, H: Any) -> Any:
+        return H.relu()
 
-class GLN(NodeNetwork):
+
+class GLN(GCN):
     """Linear GCN: `softmax(S (S X W1) W2)`, the model without the nonlinearity between the layers.
 
     Parameters
@@ -62,16 +64,8 @@ class GLN(NodeNetwork):
     (extra ``baselines``).
     """
 
-    def _layers(self, n_features: int, n_classes: int) -> dict[str, Any]:
-        return {"first": linear(n_features, self.hidden), "second": linear(self.hidden, n_classes)}
-
-    def _decayed(self) -> list[Any]:
-        return list(self.layers_["first"].parameters())
-
-    def _logits(self, inputs: Inputs, dropout: float) -> Any:
-        H = inputs.graph(inputs.features.linear(self.layers_["first"], dropout))
-        H = require("torch", EXTRA).nn.functional.dropout(H, dropout)
-        return inputs.graph(self.layers_["second"](H))
+    def _activation(self, H: Any) -> Any:
+        return H
 
 
 class MLP(NodeNetwork):

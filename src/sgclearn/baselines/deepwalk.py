@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sgclearn.baselines.features import EXTRA, normalized_features
 from sgclearn.baselines.interface import Baseline, OnStep
-from sgclearn.baselines.network import NEEDS_TORCH, check_split, load_torch
+from sgclearn.baselines.network import NEEDS_TORCH, check_same_nodes, check_split, load_torch
 from sgclearn.baselines.plain import regression
 from sgclearn.baselines.training import train
 from sgclearn.datasets import GraphDataset
@@ -22,6 +23,7 @@ WALKS_AT_A_TIME = 256
 NOISE_A_WALK = 40  # nodes drawn as noise for a walk, shared by all its places
 
 
+@dataclass(eq=False, repr=False)
 class DeepWalk(Baseline):
     """Skip-gram with negative sampling on random walks, then logistic regression on the vectors.
 
@@ -61,35 +63,24 @@ class DeepWalk(Baseline):
 
     requires: ClassVar = NEEDS_TORCH
 
-    def __init__(
-        self,
-        dimension: int = 128,
-        *,
-        walk_length: int = 40,
-        window: int = 10,
-        n_walks: int = 10,
-        n_noise: float = 5.0,
-        learning_rate: float = 0.01,
-        with_features: bool = True,
-        weight_decay: float | None = 0.1,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        if min(dimension, window, n_walks) < 1 or walk_length < 2:
+    dimension: int = 128
+    _: KW_ONLY
+    walk_length: int = 40
+    window: int = 10
+    n_walks: int = 10
+    n_noise: float = 5.0
+    learning_rate: float = 0.01
+    with_features: bool = True
+    weight_decay: float | None = 0.1
+    row_norm: str | None = "l1"
+    random_state: int = 2019
+
+    def __post_init__(self) -> None:
+        if min(self.dimension, self.window, self.n_walks) < 1 or self.walk_length < 2:
             raise InputError(
                 "dimension, window and n_walks must be >= 1 and walk_length >= 2: got "
-                f"{dimension}, {window}, {n_walks} and {walk_length}."
+                f"{self.dimension}, {self.window}, {self.n_walks} and {self.walk_length}."
             )
-        self.dimension = dimension
-        self.walk_length = walk_length
-        self.window = window
-        self.n_walks = n_walks
-        self.n_noise = n_noise
-        self.learning_rate = learning_rate
-        self.with_features = with_features
-        self.weight_decay = weight_decay
-        self.row_norm = row_norm
-        self.random_state = random_state
 
     def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
         """Learn vectors of all nodes, then the classes from those of `data.train`; see `Baseline.fit`."""
@@ -145,13 +136,7 @@ class DeepWalk(Baseline):
 
     def predict(self, data: GraphDataset) -> NDArray[np.intp]:
         """Class of every node of the graph of the fit; others have no vectors."""
-        if not hasattr(self, "classes_of_nodes_"):
-            raise InputError("DeepWalk must be fitted before it predicts: call fit first.")
-        if data.graph.n_nodes != len(self.classes_of_nodes_):
-            raise InputError(
-                f"DeepWalk predicts the {len(self.classes_of_nodes_):,} nodes it was fitted on: got a graph of "
-                f"{data.graph.n_nodes:,}; fit it on the graph that has them all."
-            )
+        check_same_nodes(self, data)
         return self.classes_of_nodes_
 
 

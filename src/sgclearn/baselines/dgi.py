@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ from sgclearn.errors import InputError, require
 PROBE_EPOCHS, PROBE_LEARNING_RATE = 100, 0.01
 
 
+@dataclass(eq=False, repr=False)
 class DGI(Baseline):
     """Deep graph infomax: `Z = prelu(S X W + b)`, trained to tell the graph from one whose features are shuffled.
 
@@ -61,27 +63,20 @@ class DGI(Baseline):
 
     requires: ClassVar = NEEDS_PYG
 
-    def __init__(
-        self,
-        hidden: int = 512,
-        *,
-        learning_rate: float = 0.001,
-        patience: int = 20,
-        max_epochs: int = 10_000,
-        row_norm: str | None = "l1",
-        random_state: int = 2019,
-    ) -> None:
-        if hidden < 1 or max_epochs < 0 or patience < 0:
+    hidden: int = 512
+    _: KW_ONLY
+    learning_rate: float = 0.001
+    patience: int = 20
+    max_epochs: int = 10_000
+    row_norm: str | None = "l1"
+    random_state: int = 2019
+
+    def __post_init__(self) -> None:
+        if self.hidden < 1 or self.max_epochs < 0 or self.patience < 0:
             raise InputError(
                 "hidden must be >= 1, max_epochs and patience >= 0: got "
-                f"{hidden}, {max_epochs} and {patience}."
+                f"{self.hidden}, {self.max_epochs} and {self.patience}."
             )
-        self.hidden = hidden
-        self.learning_rate = learning_rate
-        self.patience = patience
-        self.max_epochs = max_epochs
-        self.row_norm = row_norm
-        self.random_state = random_state
 
     def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
         """Learn embeddings of all nodes, then the classes from those of `data.train`; see `Baseline.fit`."""

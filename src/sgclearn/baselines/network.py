@@ -165,12 +165,12 @@ def load_torch(requires: tuple[tuple[str, str], ...]) -> Any:
 def check_split(model: Any, data: GraphDataset, needs_val: bool = True) -> None:
     """Raise unless there are training nodes, and validation nodes where the model stops or chooses by them."""
     if len(data.train) == 0 or (needs_val and len(data.val) == 0):
-        also = " and validation" if needs_val else ""
         raise InputError(
-            f"{type(model).__name__} needs training{also} nodes: got {len(data.train)} and {len(data.val)}; "
-            "give the dataset a split that has them."
+            f"{type(model).__name__} needs training{' and validation' if needs_val else ''} nodes",
+            f"{len(data.train)} and {len(data.val)}",
+            f"give the dataset a split that has them{', or set patience=0' if hasattr(model, 'patience') else ''}",
         )
-    model.n_features_in_ = data.X.shape[1]
+    model.n_nodes_, model.n_features_in_ = data.X.shape
 
 
 def check_fitted(model: Any, data: GraphDataset) -> None:
@@ -182,6 +182,18 @@ def check_fitted(model: Any, data: GraphDataset) -> None:
         raise InputError(
             f"{name} was fitted to {model.n_features_in_:,} features: got {data.X.shape[1]:,}; "
             "predict on data with the same columns."
+        )
+
+
+def check_same_nodes(model: Any, data: GraphDataset) -> None:
+    """Raise unless the model is fitted, and to a graph of as many nodes."""
+    name = type(model).__name__
+    if not hasattr(model, "n_nodes_"):
+        raise InputError(f"{name} must be fitted before it predicts: call fit first.")
+    if data.graph.n_nodes != model.n_nodes_:
+        raise InputError(
+            f"{name} predicts the {model.n_nodes_:,} nodes it was fitted on: got a graph of "
+            f"{data.graph.n_nodes:,}; fit it on the graph that has them all."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from sgclearn.baselines.features import normalized_features
 from sgclearn.baselines.interface import Baseline, OnStep
-from sgclearn.baselines.network import check_fitted, check_split
+from sgclearn.baselines.network import check_fitted, check_same_nodes, check_split
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError
 from sgclearn.estimators import SGCClassifier, SGCClassifierCV
@@ -32,6 +33,7 @@ def regression(
         return SGCClassifier(0, weight_decay=weight_decay).fit(X, data.train_labels())
 
 
+@dataclass(eq=False, repr=False)
 class LogisticRegression(Baseline):
     """Multinomial logistic regression on the features of a node, which sees no graph.
 
@@ -50,12 +52,10 @@ class LogisticRegression(Baseline):
     0.0001
     """
 
-    def __init__(
-        self, weight_decay: float | None = None, *, row_norm: str | None = "l1", random_state: int = 2019
-    ) -> None:
-        self.weight_decay = weight_decay
-        self.row_norm = row_norm
-        self.random_state = random_state
+    weight_decay: float | None = None
+    _: KW_ONLY
+    row_norm: str | None = "l1"
+    random_state: int = 2019
 
     def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
         """Fit to the training labels; see `Baseline.fit`."""
@@ -75,6 +75,7 @@ class LogisticRegression(Baseline):
             return np.asarray(self.model_.predict(normalized_features(data, self.row_norm)), dtype=np.intp)
 
 
+@dataclass(eq=False, repr=False)
 class LabelPropagation(Baseline):
     """Classes spread along the edges: every node without a label takes the mean of its neighbours.
 
@@ -104,15 +105,15 @@ class LabelPropagation(Baseline):
     50
     """
 
-    def __init__(
-        self, *, max_iter: int = 1000, tol: float = 1e-4, class_mass: bool = True, random_state: int = 2019
-    ) -> None:
-        if max_iter < 1 or tol < 0:
-            raise InputError(f"max_iter must be >= 1 and tol >= 0: got {max_iter} and {tol}.")
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_mass = class_mass
-        self.random_state = random_state
+    _: KW_ONLY
+    max_iter: int = 1000
+    tol: float = 1e-4
+    class_mass: bool = True
+    random_state: int = 2019
+
+    def __post_init__(self) -> None:
+        if self.max_iter < 1 or self.tol < 0:
+            raise InputError(f"max_iter must be >= 1 and tol >= 0: got {self.max_iter} and {self.tol}.")
 
     def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
         """Spread the training labels; see `Baseline.fit`."""
@@ -146,11 +147,5 @@ class LabelPropagation(Baseline):
 
     def predict(self, data: GraphDataset) -> NDArray[np.intp]:
         """Class of every node of the graph of the fit."""
-        if not hasattr(self, "scores_"):
-            raise InputError("LabelPropagation must be fitted before it predicts: call fit first.")
-        if data.graph.n_nodes != len(self.scores_):
-            raise InputError(
-                f"LabelPropagation predicts the {len(self.scores_):,} nodes it was fitted on: got a graph of "
-                f"{data.graph.n_nodes:,}; fit it on the graph that has them all."
-            )
+        check_same_nodes(self, data)
         return np.asarray(self.scores_.argmax(axis=1), dtype=np.intp)

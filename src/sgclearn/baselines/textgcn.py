@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,13 +11,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.baselines.interface import Baseline, OnStep
+from sgclearn.baselines.network import check_same_nodes, check_split, n_trained
 from sgclearn.baselines.sparse_torch import SparseProduct
-from sgclearn.baselines.training import check_schedule
+from sgclearn.baselines.training import Judgement, MeanLoss, check_schedule, train
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.operators import Operator
 
 
+@dataclass(eq=False, repr=False)
 class TextGCN(Baseline):
     r"""GCN with two layers, one-hot features and no bias: `softmax(S relu(S W1) W2)`.
 
@@ -60,37 +63,30 @@ class TextGCN(Baseline):
 
     requires: ClassVar = (("torch", "torch"),)
 
-    def __init__(
-        self,
-        hidden: int = 200,
-        *,
-        dropout: float = 0.5,
-        learning_rate: float = 0.02,
-        patience: int = 10,
-        max_epochs: int = 200,
-        time_for_epochs: int | None = None,
-        random_state: int = 2019,
-    ) -> None:
-        check_schedule(hidden, dropout, patience, max_epochs)
-        self.hidden = hidden
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.patience = patience
-        self.max_epochs = max_epochs
-        self.time_for_epochs = time_for_epochs
-        self.random_state = random_state
+    hidden: int = 200
+    _: KW_ONLY
+    dropout: float = 0.5
+    learning_rate: float = 0.02
+    patience: int = 10
+    max_epochs: int = 200
+    time_for_epochs: int | None = None
+    random_state: int = 2019
+
+    def __post_init__(self) -> None:
+        check_schedule(self.hidden, self.dropout, self.patience, self.max_epochs)
 
     def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
         """Train on the labels of `data.train`, stopping by those of `data.val`; see `Baseline.fit`."""
         torch = require("torch", "torch")
-        _check(data, self.patience)
+        check_split(self, data, needs_val=self.patience > 0)
+        _check(data)
         generator = torch.Generator().manual_seed(self.random_state)
         with self.timed():
             S = sp.csr_array(Operator(data.graph).matrix())
             self._layer = SparseProduct(S, is_symmetric=True)
             self._train(torch, S, data, generator, on_step)
         self._scale_time()
-        self.n_parameters_ = self.W1_.numel() + self.W2_.numel()
+        self.n_parameters_ = n_trained(self.layers_)
         return self
 
     def _scale_time(self) -> None:
@@ -105,43 +101,35 @@ class TextGCN(Baseline):
     def _train(
         self, torch: Any, S: sp.csr_array, data: GraphDataset, generator: Any, on_step: OnStep | None
     ) -> None:
-        n_nodes, n_classes = data.graph.n_nodes, len(data.class_names)
-        self.W1_ = _glorot(torch, n_nodes, self.hidden, generator)
-        self.W2_ = _glorot(torch, self.hidden, n_classes, generator)
-        optimizer = torch.optim.Adam([self.W1_, self.W2_], lr=self.learning_rate)
-        outputs = {name: _output(torch, S, data, getattr(data, name)) for name in ("train", "val")}
+        weights = (
+            _glorot(torch, data.graph.n_nodes, self.hidden, generator),
+            _glorot(torch, self.hidden, len(data.class_names), generator),
+        )
+        self.layers_ = torch.nn.ParameterList(weights)
         cross_entropy = torch.nn.functional.cross_entropy
-        losses: list[float] = []
-        begun = time.perf_counter()
-        stopped = False
-        for epoch in range(self.max_epochs):
-            rows, y = outputs["train"]
-            optimizer.zero_grad()
-            cross_entropy(self._forward(torch, rows, generator), y).backward()
-            optimizer.step()
-            if self.patience:
-                rows, y = outputs["val"]
-                with torch.no_grad():
-                    losses.append(float(cross_entropy(self._forward(torch, rows), y)))
-            if on_step is not None:
-                on_step(epoch + 1, self.max_epochs)
-            if epoch > self.patience > 0 and losses[-1] > np.mean(losses[-self.patience - 1 : -1]):
-                stopped = True
-                break
-        self.details_ = {
-            "epochs": epoch + 1,
-            "stopped_early": stopped,
-            "seconds_an_epoch": (time.perf_counter() - begun) / (epoch + 1),
-            "val_loss": losses[-1] if losses else None,
-        }
+        (rows, y), (val_rows, val_y) = (_output(torch, S, data, nodes) for nodes in (data.train, data.val))
+
+        def losses() -> Iterator[Any]:
+            yield cross_entropy(self._forward(torch, rows, generator), y)
+
+        def judge() -> Judgement:
+            with torch.no_grad():
+                return float(cross_entropy(self._forward(torch, val_rows), val_y)), 0.0
+
+        rule = MeanLoss(self.patience) if self.patience else None
+        optimizer = torch.optim.Adam(self.layers_.parameters(), lr=self.learning_rate)
+        self.details_ = train(self.layers_, optimizer, losses, judge, rule, self.max_epochs, on_step)
+        self.details_["val_loss"] = rule.losses[-1] if rule else None
 
     def _forward(self, torch: Any, rows: SparseProduct, generator: Any = None) -> Any:
         """Logits of the nodes that `rows` averages for; dropout only where there is a generator to draw it."""
-        W1 = self.W1_ if generator is None else self.W1_ * self._kept(torch, (len(self.W1_), 1), generator)
+        W1, W2 = self.layers_
+        if generator is not None:
+            W1 = W1 * self._kept(torch, (len(W1), 1), generator)
         H = torch.relu(self._layer(W1))  # (n, hidden)
         if generator is not None:
             H = H * self._kept(torch, H.shape, generator)
-        return rows(H @ self.W2_)
+        return rows(H @ W2)
 
     def _kept(self, torch: Any, shape: Any, generator: Any) -> Any:
         """Zero for what is dropped, and for what is kept the factor that leaves the mean as it was."""
@@ -151,19 +139,13 @@ class TextGCN(Baseline):
     def predict(self, data: GraphDataset) -> NDArray[np.intp]:
         """Class of every node; the graph has to be that of the fit, because every node has weights of its own."""
         torch = require("torch", "torch")
-        if not hasattr(self, "W1_"):
-            raise InputError("TextGCN must be fitted before it predicts: call fit first.")
-        if data.graph.n_nodes != len(self.W1_):
-            raise InputError(
-                f"TextGCN predicts the {len(self.W1_):,} nodes it was fitted on: got a graph of "
-                f"{data.graph.n_nodes:,}; fit it on the graph that has them all."
-            )
+        check_same_nodes(self, data)
         with torch.no_grad():
             codes = self._forward(torch, self._layer).argmax(dim=1)
         return np.asarray(codes.numpy(), dtype=np.intp)
 
 
-def _check(data: GraphDataset, patience: int) -> None:
+def _check(data: GraphDataset) -> None:
     n_nodes = data.graph.n_nodes
     X: Any = data.X
     is_identity = sp.issparse(X) and X.shape == (n_nodes, n_nodes) and X.nnz == n_nodes
@@ -176,16 +158,11 @@ def _check(data: GraphDataset, patience: int) -> None:
         raise InputError(
             "TextGCN takes an undirected graph: got a directed one; build it with directed=False."
         )
-    if len(data.train) == 0 or (patience and len(data.val) == 0):
-        raise InputError(
-            f"TextGCN needs training nodes, and validation nodes to stop by: got {len(data.train)} and "
-            f"{len(data.val)}; give both, or set patience=0 to do without the latter."
-        )
 
 
 def _glorot(torch: Any, n_in: int, n_out: int, generator: Any) -> Any:
     bound = (6.0 / (n_in + n_out)) ** 0.5
-    return ((2.0 * torch.rand((n_in, n_out), generator=generator) - 1.0) * bound).requires_grad_()
+    return (2.0 * torch.rand((n_in, n_out), generator=generator) - 1.0) * bound
 
 
 def _output(torch: Any, S: sp.csr_array, data: GraphDataset, nodes: NDArray[np.intp]) -> tuple[Any, Any]:

@@ -80,12 +80,7 @@ class SpectralDensity:
 
 
 def spectral_density(
-    operator: Operator,
-    n_moments: int = 80,
-    n_vectors: int = 10,
-    *,
-    seed: int = DEFAULT_SEED,
-    bins: int = 100,
+    operator: Operator, n_moments: int = 80, n_vectors: int = 10, *, seed: int = DEFAULT_SEED, bins: int = 100
 ) -> SpectralDensity:
     """Density of the eigenvalues of `I - S` without computing one of them.
 
