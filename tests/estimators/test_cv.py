@@ -9,7 +9,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from sgclearn import Compute, Graph, SGCClassifier, SGCClassifierCV
 from sgclearn.errors import InputError, MemoryLimitError, MissingExtraError
-from sgclearn.estimators.search import Trial, make_folds
+from sgclearn.estimators.loss import Sigmoid
+from sgclearn.estimators.search import Trial, make_folds, only_worse
 
 from problems import labelled_problem
 
@@ -168,12 +169,70 @@ def test_cv_reports_every_step() -> None:
     assert seen == [(done, 6) for done in range(1, 7)]
 
 
-def test_cv_ties_go_to_lower_loss_then_fewer_hops_then_more_decay() -> None:
-    def trial(**changes) -> Trial:
-        base = {"normalization": "sym", "gamma": None, "n_hops": 2, "filter": None, "weight_decay": 1e-3, "score": 0.8,
-                "score_std": 0.0, "log_loss": 0.5}  # fmt: skip
-        return Trial(**{**base, **changes})
+def trial(**changes) -> Trial:
+    base = {"normalization": "sym", "gamma": None, "n_hops": 2, "filter": None, "weight_decay": 1e-3, "score": 0.8,
+            "score_std": 0.0, "log_loss": 0.5}  # fmt: skip
+    return Trial(**{**base, **changes})
 
+
+def test_path_ends_when_it_only_gets_worse() -> None:
+    better, worse = trial(score=0.9, log_loss=0.3), trial(log_loss=0.4)
+    as_good = trial(score=0.9, log_loss=0.31)
+    assert not only_worse([worse, worse, better], 3)
+    assert not only_worse([better, worse, worse], 3)
+    assert only_worse([worse, better, worse, as_good, worse], 3)
+    assert not only_worse([better, worse, trial(score=0.91, log_loss=0.4), worse], 3)
+    assert not only_worse([better, worse, trial(log_loss=0.29), worse], 3)
+
+
+def test_patient_search_leaves_out_the_end_of_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, X, y, _ = community_problem()
+    decays = np.logspace(-9, 3, 13)
+    whole = SGCClassifierCV((0, 2), weight_decay=decays).fit(X, y, graph=graph)
+    seen: list[tuple[int, int]] = []
+    monkeypatch.setattr(SGCClassifierCV, "_patience", 3)
+    patient = SGCClassifierCV((0, 2), weight_decay=decays)
+    patient.fit(X, y, graph=graph, on_step=lambda done, of: seen.append((done, of)))
+    assert len(patient.cv_results_) < len(whole.cv_results_) - 4
+    assert all(entry in whole.cv_results_ for entry in patient.cv_results_)
+    assert patient.best_params_ == whole.best_params_
+    assert seen == sorted(seen)
+    assert {of for _, of in seen} == {26}
+    assert {13, 26} <= {done for done, _ in seen}  # both paths report their end
+
+
+class OneColumn:
+    """Two classes as one yes/no question, as the paper's text experiments have them."""
+
+    def _targets(self, codes):
+        return Sigmoid, codes[:, None].astype(float)
+
+
+class OneColumnClassifier(OneColumn, SGCClassifier): ...
+
+
+class OneColumnCV(OneColumn, SGCClassifierCV): ...
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "macro_f1", "log_loss"])
+def test_two_classes_may_be_one_column(scoring: str) -> None:
+    """A sigmoid of w is the softmax of (-w/2, w/2), whose weight decay is twice that of w."""
+    graph, X, y, _ = community_problem()
+    softmax = SGCClassifierCV(2, weight_decay=(2e-3, 2e-1), scoring=scoring).fit(X, y, graph=graph)
+    sigmoid = OneColumnCV(2, weight_decay=(1e-3, 1e-1), scoring=scoring).fit(X, y, graph=graph)
+    assert sigmoid.coef_.shape == (1, 8)
+    for one, other in zip(sigmoid.cv_results_, softmax.cv_results_, strict=True):
+        assert one["score"] == pytest.approx(other["score"], abs=1e-6)
+        assert one["log_loss"] == pytest.approx(other["log_loss"], abs=1e-6)
+    plain = OneColumnClassifier(2, weight_decay=sigmoid.weight_decay_).fit(X, y, graph=graph)
+    np.testing.assert_allclose(plain.coef_, softmax.coef_[1:] - softmax.coef_[:1], atol=1e-7)
+    for method in ("predict", "predict_proba", "decision_function"):
+        one, other = (getattr(model, method)(X, graph=graph) for model in (sigmoid, softmax))
+        np.testing.assert_allclose(one, other, atol=1e-7)
+    assert np.array_equal(sigmoid.transduction_, softmax.transduction_)
+
+
+def test_cv_ties_go_to_lower_loss_then_fewer_hops_then_more_decay() -> None:
     base = trial()
     for better in (
         trial(score=0.9, log_loss=9.0),

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.estimators.fitting import PreparedFit, SolverSettings
 from sgclearn.estimators.loss import Link
+from sgclearn.estimators.scaling import fit_scaling
 from sgclearn.estimators.solvers.result import OnIteration
 from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.features import Features
@@ -187,7 +188,10 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         parts = (self.plan_.chosen, on_progress, engine, self.plan_.sets, settings.precision)
         design = next(build_designs(operator, features, rows, [wanted], *parts))[1]
         with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
-            prepared = PreparedFit(design, Y, sample_weight, link, settings, weight_decay)
+            # Rows that are not formed are walked to once, for the extremes of their columns.
+            walked = on_progress if self.plan_.chosen == "implicit" else None
+            scaling = fit_scaling(design, settings.scale, walked)
+            prepared = PreparedFit(design, Y, sample_weight, link, settings, weight_decay, scaling=scaling)
             fit = prepared.finish(prepared.solve(weight_decay, on_iteration=on_iteration))
         self.coef_ = np.ascontiguousarray(fit.Theta.T)
         self.intercept_ = fit.b

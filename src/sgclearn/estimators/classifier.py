@@ -15,12 +15,15 @@ from sgclearn.estimators.base import BaseSGC, check_weight_decay
 from sgclearn.estimators.labels import (
     as_labels,
     check_sample_weight,
+    class_codes,
+    class_margins,
+    class_probabilities,
     class_weight_factors,
     encode_classes,
     labelled_mask,
     one_hot,
 )
-from sgclearn.estimators.loss import Softmax
+from sgclearn.estimators.loss import Link, Softmax
 from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
 from sgclearn.propagation.compute import Compute
@@ -60,6 +63,10 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.classes_, codes = encode_classes(y, known)
         return np.flatnonzero(known), codes
 
+    def _targets(self, codes: NDArray[np.intp]) -> tuple[type[Link], NDArray[np.float64]]:
+        """The loss, and the targets (m, C) that it takes."""
+        return Softmax, one_hot(codes, len(self.classes_))
+
     def _class_weighted(self, weights: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Weights of the nodes that are learned from; no other label may count towards a balance."""
         factors = class_weight_factors(self.class_weight, self.classes_, codes, weights)
@@ -73,15 +80,14 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 
         Parameters are those of `predict`.
         """
-        logits = self._logits(X, graph, nodes)
-        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
+        return class_margins(self._logits(X, graph, nodes))
 
     def predict_proba(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
         """Probability of every class (n, C), columns in the order of `classes_`.
 
         Parameters are those of `predict`.
         """
-        return Softmax.probabilities(self._logits(X, graph, nodes))
+        return class_probabilities(self._logits(X, graph, nodes))
 
     def predict(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[Any]:
         """The most probable class of every node.
@@ -99,8 +105,8 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         -----
         Cost: O(nnz(X) C + K nnz(S) C), because `(S^K X) Theta = S^K (X Theta)`.
         """
-        logits = self._logits(X, graph, nodes)
-        return np.asarray(self.classes_[logits.argmax(axis=1)])
+        codes = class_codes(self._logits(X, graph, nodes))
+        return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, graph: Graph | None = None) -> float:
         """Share of the labelled nodes of `y` that are predicted right; unlabelled ones do not count."""
@@ -262,9 +268,9 @@ class SGCClassifier(SoftmaxPrediction):
         rows, codes = self._labels(y, features)
         operator = self._operator(graph, self.normalization, self.gamma)
         weights = self._class_weighted(check_sample_weight(sample_weight, features.n_nodes, rows), codes)
-        Y = one_hot(codes, len(self.classes_))
+        link, Y = self._targets(codes)
         logits = self._fit_linear(
-            features, operator, rows, Y, weights, Softmax, wanted, weight_decay, on_progress, on_iteration
+            features, operator, rows, Y, weights, link, wanted, weight_decay, on_progress, on_iteration
         )
-        self.transduction_ = self.classes_[logits.argmax(axis=1)]
+        self.transduction_ = self.classes_[class_codes(logits)]
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from sgclearn.errors import InputError
 from sgclearn.estimators.base import check_weight_decay
 from sgclearn.estimators.classifier import SoftmaxPrediction
 from sgclearn.estimators.fitting import SolverSettings
-from sgclearn.estimators.labels import check_sample_weight, one_hot
-from sgclearn.estimators.loss import Softmax
+from sgclearn.estimators.labels import check_sample_weight, class_codes
+from sgclearn.estimators.loss import Link
 from sgclearn.estimators.search import (
     Fold,
     FoldProblems,
@@ -93,6 +93,9 @@ class SGCClassifierCV(SoftmaxPrediction):
     2
     """
 
+    # How many values in a row may do worse before a path ends; None tries all.
+    _patience: ClassVar[int | None] = None
+
     def __init__(
         self,
         n_hops: int | Sequence[int] = DEFAULT_HOPS,
@@ -153,6 +156,8 @@ class SGCClassifierCV(SoftmaxPrediction):
         sample_weight: Any = None,
         *,
         on_step: OnStep | None = None,
+        on_progress: OnStep | None = None,
+        on_iteration: OnStep | None = None,
     ) -> SGCClassifierCV:
         """Choose on held-out labels, then fit.
 
@@ -164,13 +169,15 @@ class SGCClassifierCV(SoftmaxPrediction):
             Labelled nodes to choose on. Without them, folds over the labelled nodes are used.
         on_step : callable, optional
             Called as `on_step(done, of)` after every trial.
+        on_progress, on_iteration : callable, optional
+            As in `SGCClassifier.fit`, in the final fit.
         """
         settings = self._settings()
         wanted, decays, operators = self._candidates(graph)
         features = self._features(X, graph, reset=True)
         rows, codes = self._labels(y, features)
         weights = check_sample_weight(sample_weight, features.n_nodes, rows)
-        Y = one_hot(codes, len(self.classes_))
+        link, Y = self._targets(codes)
         if validation is None:
             folds = make_folds(codes, self.cv, self.random_state)
             learned_from = np.arange(len(rows))
@@ -185,6 +192,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             operators,
             wanted,
             rows,
+            link,
             Y,
             train_weights,
             folds,
@@ -196,7 +204,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         step = on_step or (lambda done, of: None)
         with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
             if self.search == "path":
-                trials = search_path(problems, decays, total, step)
+                trials = search_path(problems, decays, total, step, self._patience)
             else:
                 bounds = (min(decays), max(decays))
                 trials = search_tpe(problems, bounds, self.n_trials, self.random_state, step)
@@ -209,11 +217,13 @@ class SGCClassifierCV(SoftmaxPrediction):
             rows[learned_from],
             Y[learned_from],
             self._class_weighted(weights[learned_from], codes[learned_from]),
-            Softmax,
+            link,
             best.n_hops if best.filter is None else best.filter,
             best.weight_decay,
+            on_progress,
+            on_iteration,
         )
-        self.transduction_ = self.classes_[logits.argmax(axis=1)]
+        self.transduction_ = self.classes_[class_codes(logits)]
         return self
 
     def _candidates(
@@ -281,6 +291,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         operators: list[tuple[str, float | None]],
         wanted: list[Wanted],
         rows: NDArray[np.intp],
+        link: type[Link],
         Y: NDArray[np.float64],
         train_weights: list[NDArray[np.float64]],
         folds: list[Fold],
@@ -300,7 +311,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             parts = (plan, None, self._engine(), None, settings.precision)
             for entry, design in build_designs(operator, features, rows, wanted, *parts):
                 problems = FoldProblems(
-                    design, Y, train_weights, folds, settings, smallest_decay, a_fold, self.scoring
+                    design, link, Y, train_weights, folds, settings, smallest_decay, a_fold, self.scoring
                 )
                 yield normalization, gamma, entry, problems
 

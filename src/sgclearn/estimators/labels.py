@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, InputTypeError
+from sgclearn.estimators.loss import Sigmoid, Softmax
 from sgclearn.validation.arrays import plain_array, real_array
 from sgclearn.validation.parameters import Number, shown
 
@@ -68,6 +69,30 @@ def one_hot(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     Y = np.zeros((len(codes), n_classes))
     Y[np.arange(len(codes)), codes] = 1.0
     return Y
+
+
+def class_codes(logits: NDArray[Any]) -> NDArray[np.intp]:
+    """The most probable class of every sample (m,), from logits or targets (m, C).
+
+    One column is a yes/no question: the second of two classes, against the first.
+    """
+    if logits.shape[1] == 1:
+        return (logits[:, 0] > 0).astype(np.intp)
+    return np.asarray(logits.argmax(axis=1))
+
+
+def class_margins(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What `decision_function` gives: logits (m, C), or for two classes the second over the first (m,)."""
+    if logits.shape[1] == 1:
+        return logits[:, 0]
+    return logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits
+
+
+def class_probabilities(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of every class (m, C)."""
+    if logits.shape[1] == 1:
+        return np.hstack([Sigmoid.probabilities(-logits), Sigmoid.probabilities(logits)])
+    return Softmax.probabilities(logits)
 
 
 def encode_classes(y: NDArray[Any], known: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.intp]]:

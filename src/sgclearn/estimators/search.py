@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, require
 from sgclearn.estimators.fitting import PreparedFit, SolverSettings
-from sgclearn.estimators.loss import Softmax
+from sgclearn.estimators.labels import class_codes
+from sgclearn.estimators.loss import Link
 from sgclearn.estimators.scaling import fit_scalings
 from sgclearn.filters import PolynomialFilter
 from sgclearn.propagation.design import Design
@@ -51,6 +52,7 @@ class FoldProblems:
     def __init__(
         self,
         design: Design,
+        link: type[Link],
         Y: Array,
         train_weights: Sequence[Array],
         folds: Sequence[Fold],
@@ -59,7 +61,7 @@ class FoldProblems:
         solves: int,
         scoring: str,
     ) -> None:
-        self.scoring = scoring
+        self.scoring, self.link = scoring, link
         looser = replace(settings, tol=max(settings.tol, SEARCH_TOL))
         self.problems: list[tuple[PreparedFit, Design, Array]] = []
         # A sample of weight zero is no sample: it must not enter the statistics of a scaling either.
@@ -75,7 +77,7 @@ class FoldProblems:
                 design.subset(train),
                 Y[train],
                 weights[weights > 0],
-                Softmax,
+                link,
                 looser,
                 smallest_decay,
                 solves,
@@ -92,7 +94,7 @@ class FoldProblems:
             if prepared.settings.solver == "lbfgs":
                 self.starts[index] = result.W
             logits = prepared.logits(view, result.W)
-            losses.append(float(Softmax.losses(logits, Y).mean()))
+            losses.append(float(self.link.losses(logits, Y).mean()))
             scores.append(_score(self.scoring, logits, Y, losses[-1]))
         return float(np.mean(scores)), float(np.std(scores)), float(np.mean(losses))
 
@@ -108,14 +110,34 @@ def _trial(
     return Trial(normalization, gamma, n_hops, filter_, weight_decay, *folds.score(weight_decay))
 
 
-def search_path(problems: Problems, decays: Sequence[float], total: int, on_step: OnStep) -> list[Trial]:
-    """Every weight decay from the largest to the smallest, each solved from the last solution."""
+def search_path(
+    problems: Problems, decays: Sequence[float], total: int, on_step: OnStep, patience: int | None = None
+) -> list[Trial]:
+    """Every weight decay from the largest to the smallest, each solved from the last solution.
+
+    With `patience` a path ends after so many values in a row that were worse: what follows is the slowest part of it,
+    and learns the samples by heart.
+    """
     trials: list[Trial] = []
-    for normalization, gamma, wanted, folds in problems:
+    for number, (normalization, gamma, wanted, folds) in enumerate(problems):
+        path: list[Trial] = []
         for weight_decay in sorted(decays, reverse=True):
-            trials.append(_trial(normalization, gamma, wanted, weight_decay, folds))
-            on_step(len(trials), total)
+            path.append(_trial(normalization, gamma, wanted, weight_decay, folds))
+            is_over = patience is not None and only_worse(path, patience)
+            on_step((number + is_over) * len(decays) + (0 if is_over else len(path)), total)
+            if is_over:
+                break
+        trials += path
     return trials
+
+
+def only_worse(path: Sequence[Trial], patience: int) -> bool:
+    """Whether the last trials are all of a lower score, or of an equal one and a higher loss, than one before."""
+    before, last = path[:-patience], path[-patience:]
+    if not before:
+        return False
+    most, least = max(trial.score for trial in before), min(trial.log_loss for trial in before)
+    return all(trial.score <= most and trial.log_loss > least for trial in last)
 
 
 def search_tpe(
@@ -207,10 +229,10 @@ def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold
 def _score(scoring: str, logits: Array, Y: Array, log_loss: float) -> float:
     if scoring == "log_loss":
         return -log_loss
-    truth, guess = Y.argmax(axis=1), logits.argmax(axis=1)
+    truth, guess = class_codes(Y), class_codes(logits)
     if scoring == "accuracy":
         return float((truth == guess).mean())
-    n_classes = Y.shape[1]
+    n_classes = max(Y.shape[1], 2)
     right = np.bincount(truth[truth == guess], minlength=n_classes)
     either = np.bincount(truth, minlength=n_classes) + np.bincount(guess, minlength=n_classes)
     seen = either > 0
