@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import sparse
 
 from sgclearn import reference
 from sgclearn.estimators.curvature import Spread, curvature_bound
-from sgclearn.estimators.labels import one_hot
+from sgclearn.estimators.labels import class_codes, one_hot
 from sgclearn.estimators.loss import Objective, Sigmoid, Softmax
 from sgclearn.estimators.scaling import ScaledDesign, fit_scaling, fit_scalings
 from sgclearn.propagation.design import ExplicitDesign
@@ -20,6 +21,18 @@ def make(seed: int, link=Softmax, intercept=True, penalize=True, decay=0.3, m=7,
     Y = one_hot(rng.integers(C, size=m), C) if link is Softmax else (rng.random((m, C)) < 0.5).astype(float)
     objective = Objective(ExplicitDesign(Z), Y, w, link, decay, intercept, penalize)
     return objective, rng.normal(size=objective.shape), Z, Y, w
+
+
+@given(
+    arrays(
+        np.float64,
+        array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=9),
+        elements=st.sampled_from([-2.5, 0.0, 7.0]),
+    )
+)
+def test_class_codes_are_the_first_of_the_largest(logits) -> None:
+    for some in (logits, logits.T, logits.astype(np.float32)):
+        np.testing.assert_array_equal(class_codes(some), some.argmax(axis=1))
 
 
 @given(st.integers(2, 10**6))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from sgclearn._native import load_kernel
 
@@ -119,3 +120,27 @@ def test_kernel_refuses_places_and_shapes_that_do_not_fit() -> None:
     for call in wrong:
         with pytest.raises(ValueError, match="the kernel was given"):
             call()
+
+
+@pytest.mark.parametrize("n_columns", [2, 9])
+@pytest.mark.parametrize("lengths", [[10_000], [3, 9_000, 5, 0], [7] * 1_500])
+def test_thin_product_refuses_a_column_out_of_range_wherever_it_stands(
+    lengths: list[int], n_columns: int
+) -> None:
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    rng = np.random.default_rng(31)
+    good, values = rng.integers(0, 3, indptr[-1]).astype(np.int32), rng.normal(size=indptr[-1])
+    V, out = rng.normal(size=(3, n_columns)), np.empty((len(lengths), n_columns))
+
+    def multiply(indices: Any) -> None:
+        kernel.thin_product_f64_i32(indptr, indices, values, V, None, out, 1)
+
+    multiply(good)
+    expected = csr_array((values, good, indptr), shape=(len(lengths), 3)) @ V
+    np.testing.assert_allclose(out, expected, atol=1e-10)
+    for place in (0, 4095, 4096, int(indptr[-1]) - 1):
+        for column in (-1, 3, 2**31 - 1):
+            bad = good.copy()
+            bad[place] = column
+            with pytest.raises(ValueError, match="the kernel was given a column index out of range"):
+                multiply(bad)

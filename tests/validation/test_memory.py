@@ -49,8 +49,18 @@ def test_memory_limit_comes_from_the_environment_unless_given(monkeypatch):
 
 def test_memory_limit_is_a_share_of_what_is_available_otherwise(monkeypatch):
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "")
+    monkeypatch.setattr(memory, "_latest", {})
     monkeypatch.setattr(memory, "_available_bytes", lambda: 1000)
     assert memory_limit_bytes() == 800
+
+
+def test_memory_limit_follows_what_is_available(monkeypatch):
+    clock, available = iter([10.0, 10.01, 10.04]), iter([1000, 500])
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "")
+    monkeypatch.setattr(memory, "_latest", {})
+    monkeypatch.setattr(memory, "_available_bytes", lambda: next(available))
+    monkeypatch.setattr(memory.time, "monotonic", lambda: next(clock))
+    assert [memory_limit_bytes() for _ in range(3)] == [800, 800, 400]
 
 
 def test_available_memory_is_the_smaller_of_machine_and_container(monkeypatch):

@@ -61,6 +61,21 @@ void mark_neighbours(const I* indptr, const I* indices, const int64_t* nodes, in
         for (int64_t k = int64_t(indptr[nodes[m]]); k < int64_t(indptr[nodes[m] + 1]); ++k) reached[indices[k]] = 1;
 }
 
+// The column of the largest value of every row, the first of several.
+inline void largest_columns(const double* values, int64_t n_rows, int64_t n_columns, int64_t* out) {
+    for (int64_t i = 0; i < n_rows; ++i) {
+        const double* row = values + i * n_columns;
+        double largest = row[0];
+        int64_t at = 0;
+        for (int64_t c = 1; c < n_columns; ++c) {  // without a branch
+            const bool larger = row[c] > largest;
+            largest = larger ? row[c] : largest;
+            at = larger ? c : at;
+        }
+        out[i] = at;
+    }
+}
+
 // Sums at a few of n places, read in order: bits say where there is one, and bits above them where to look.
 class Sums {
   public:

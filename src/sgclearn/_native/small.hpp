@@ -53,7 +53,7 @@ struct RowKernels {
     // Largest absolute value of all rows, NaN if one of them is not finite; norms (n,) of the rows if not null, their
     // squares for l2.
     double (*scan)(const I* indptr, const T* values, int64_t n_rows, bool squares, double* norms);
-    // Whether every column index was in range; one that is not is read as the first.
+    // Whether every column index was in range; from one that is not on, rows are left out.
     bool (*thin)(const ThinProduct<T, I>&, double* out, int64_t first, int64_t last);
     // Z Z^T (m, m) of sparse rows with ascending columns.
     void (*gram)(const I* indptr, const I* indices, const T* values, int64_t n_rows, int64_t n_columns, double* out);

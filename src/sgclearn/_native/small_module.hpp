@@ -83,7 +83,7 @@ void thin_product(const Array1<I>& indptr, const Array1<I>& indices, const Array
         std::atomic<bool> in_range{true};  // columns are looked at as they are read
         sgc::Block<double> block_of_V(n_inputs, int(width));
         double* padded = block_of_V.data();
-        for (int64_t block = 0; block < n_columns; block += width) {
+        for (int64_t block = 0; block < n_columns && in_range; block += width) {
             const int64_t count = std::min(width, n_columns - block);
             std::fill_n(padded, n_inputs * width, 0.0);
             for (int64_t j = 0; j < n_inputs; ++j)
@@ -173,6 +173,11 @@ void bind_pattern(nb::module_& m, const std::string& suffix) {
 
 void bind_small(nb::module_& m) {
     m.attr("MOST_CLASSES") = sgc::kLane * sgc::kMostLines;
+    m.def("largest_columns", [](Array2<double> values, Output1<int64_t> out) {
+        sgc::require(out.shape(0) == values.shape(0) && values.shape(1) > 0, "a result of another shape");
+        nb::gil_scoped_release released;
+        sgc::largest_columns(values.data(), int64_t(values.shape(0)), int64_t(values.shape(1)), out.data());
+    });
     m.def("evaluate", [](Array2<double> Z, Array2<double> Y, Array1<double> weights, Array1<double> decay,
                          Array2<double> W, Output2<double> gradient, Output2<double> P) {
         sgc::require(Y.shape(0) == Z.shape(0) && weights.shape(0) == Z.shape(0) && decay.shape(0) == Z.shape(1) &&

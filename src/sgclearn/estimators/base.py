@@ -65,7 +65,6 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
     uses_identity_: bool
 
     def _settings(self) -> SolverSettings:
-        self._engine()
         return SolverSettings(
             self.solver,
             self.scale,
@@ -217,7 +216,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             with np.errstate(over="ignore", invalid="ignore"):
                 logits = np.asarray(design.Z @ fit.Theta.astype(dtype, copy=False), dtype=np.float64)
             return finite_logits(logits, fit.b)
-        return self._logits_of(features, operator)
+        return self._logits_of(features, operator, engine=engine)
 
     def _warn_about_the_fit(self, settings: SolverSettings, weight_decay: float) -> None:
         if settings.solver != "lbfgs":
@@ -261,13 +260,20 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         operator = self._operator(graph, self.normalization_, self._gamma_choice())
         return self._logits_of(features, operator, nodes)
 
-    def _logits_of(self, features: NodeFeatures, operator: Operator | None, nodes: Any = None) -> Array:
+    def _logits_of(
+        self,
+        features: NodeFeatures,
+        operator: Operator | None,
+        nodes: Any = None,
+        engine: Engine | None = None,
+    ) -> Array:
+        engine = engine or self._engine()
         wanted = self.n_hops_ if self.filter_ is None else self.filter_
         if nodes is None:
-            logits = propagate_product(operator, features, wanted, self.coef_.T, None, self._engine())
+            logits = propagate_product(operator, features, wanted, self.coef_.T, None, engine)
             return finite_logits(logits, self.intercept_)
         distinct, inverse = np.unique(check_nodes(nodes, features.n_nodes), return_inverse=True)
-        logits = propagate_product(operator, features, wanted, self.coef_.T, distinct, self._engine())
+        logits = propagate_product(operator, features, wanted, self.coef_.T, distinct, engine)
         return finite_logits(logits[inverse], self.intercept_)
 
     def _gamma_choice(self) -> float | None:

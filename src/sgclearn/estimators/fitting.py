@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -200,8 +201,7 @@ class PreparedFit:
         """Parameters in the coordinates of `samples`; an error where they, or the loss there, are not finite."""
         with _refusing(self.settings):
             result = self._solve(weight_decay, start, on_iteration)
-        figures = (result.loss, result.gradient_ratio)
-        if not (np.isfinite(figures).all() and is_finite(result.W)):
+        if not (isfinite(result.loss) and isfinite(result.gradient_ratio) and is_finite(result.W)):
             raise InputError(_overflow(self.settings))
         return result
 

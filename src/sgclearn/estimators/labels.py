@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgclearn._native import load_kernel
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.estimators.loss import Sigmoid, Softmax
 from sgclearn.validation.arrays import plain_array, real_array
@@ -78,7 +79,12 @@ def class_codes(logits: NDArray[Any]) -> NDArray[np.intp]:
     """
     if logits.shape[1] == 1:
         return (logits[:, 0] > 0).astype(np.intp)
-    return np.asarray(logits.argmax(axis=1))
+    kernel = load_kernel()
+    if kernel is None or logits.dtype != np.float64:
+        return np.asarray(logits.argmax(axis=1))
+    codes = np.empty(len(logits), dtype=np.int64)  # the first of several, as numpy has it
+    kernel.largest_columns(np.ascontiguousarray(logits), codes)
+    return codes
 
 
 def class_margins(logits: NDArray[np.float64]) -> NDArray[np.float64]:

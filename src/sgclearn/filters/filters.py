@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class PowerFilter(PolynomialFilter):
     @property
     def coefficients(self) -> Array:
         """Zeros and a last one."""
-        return np.append(np.zeros(self.hops), 1.0)
+        return _power(int(self.hops)).copy()
 
 
 @dataclass(frozen=True)
@@ -204,8 +205,16 @@ class CustomFilter(PolynomialFilter):
 
 
 def coefficients_of(wanted: int | PolynomialFilter) -> Array:
-    """Coefficients of a filter; a whole number k is the power `S^k`."""
-    return (wanted if isinstance(wanted, PolynomialFilter) else PowerFilter(wanted)).coefficients
+    """Coefficients of a filter; a whole number k is the power `S^k`. Not to be written to."""
+    return wanted.coefficients if isinstance(wanted, PolynomialFilter) else _power(wanted)
+
+
+@lru_cache(maxsize=64, typed=True)  # every fit asks several times
+def _power(hops: int) -> Array:
+    _check_hops(hops, least=0)
+    coefficients = np.append(np.zeros(hops), 1.0)
+    coefficients.flags.writeable = False
+    return coefficients
 
 
 def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:

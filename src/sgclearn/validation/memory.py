@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import time
 from pathlib import Path
 
 from sgclearn.errors import InputError
@@ -14,12 +15,15 @@ ENVIRONMENT_VARIABLE = "SGCLEARN_MEMORY_LIMIT"
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
           "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}  # fmt: skip
 _MEMINFO, _CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
+_MOST_BYTES = 2**16  # of such a file
+_FRESH_SECONDS = 0.02
+_latest: dict[str, tuple[float, int]] = {}  # one entry, replaced whole, so that threads need no lock
 # Left to the rest of the machine when the limit is not given.
 _SHARE = 0.8
 
 
 def memory_limit_bytes(limit: int | float | str | None = None) -> int:
-    """Bytes that may be used: `limit`, else SGCLEARN_MEMORY_LIMIT, else 80 % of what is available now.
+    """Bytes that may be used: `limit`, else SGCLEARN_MEMORY_LIMIT, else 80 % of what is available.
 
     Examples
     --------
@@ -29,7 +33,7 @@ def memory_limit_bytes(limit: int | float | str | None = None) -> int:
     if limit is None:
         limit = os.environ.get(ENVIRONMENT_VARIABLE) or None
     if limit is None:
-        return int(_available_bytes() * _SHARE)
+        return int(_lately_available() * _SHARE)
     if isinstance(limit, str):
         return _parse(limit)
     number = Number(low=1).plain(limit)
@@ -67,6 +71,15 @@ def _parse(text: str) -> int:
     return int(count)
 
 
+def _lately_available() -> int:
+    """What was available when somebody asked, at most 20 ms ago: the system takes long to say it, for a small fit."""
+    now = time.monotonic()
+    at, available = _latest.get("available", (-math.inf, 0))
+    if now - at > _FRESH_SECONDS:
+        at, available = _latest["available"] = now, _available_bytes()
+    return available
+
+
 def _available_bytes() -> int:
     candidates = [_meminfo_available(_MEMINFO), _cgroup_left(_CGROUP)]
     known = [value for value in candidates if value is not None]
@@ -79,21 +92,35 @@ def _available_bytes() -> int:
 
 
 def _meminfo_available(path: Path) -> int | None:
-    try:
-        match = re.search(rb"MemAvailable:\s+(\d+) kB", path.read_bytes())
-    except OSError:
-        return None
+    match = re.search(rb"MemAvailable:\s+(\d+) kB", _contents(path) or b"")
     return int(match.group(1)) * 1024 if match else None
 
 
 def _cgroup_left(folder: Path) -> int | None:
     """Memory left to a container, which /proc/meminfo does not know of."""
+    limit = _contents(folder / "memory.max")
+    if limit is None:
+        return None
     try:
-        limit = int((folder / "memory.max").read_text())  # "max" means none, and is no number
-        used = int((folder / "memory.current").read_text())
-    except (OSError, ValueError):
+        left = int(limit) - int(
+            _contents(folder / "memory.current") or b""
+        )  # "max" means none, and is no number
+    except ValueError:
         return None
     # Files that the system keeps in memory count as used, but give way.
-    stat = folder / "memory.stat"
-    cached = re.search(r"^inactive_file (\d+)$", stat.read_text() if stat.exists() else "", re.MULTILINE)
-    return max(limit - used + (int(cached.group(1)) if cached else 0), 1)
+    cached = re.search(rb"^inactive_file (\d+)$", _contents(folder / "memory.stat") or b"", re.MULTILINE)
+    return max(left + (int(cached.group(1)) if cached else 0), 1)
+
+
+def _contents(path: Path) -> bytes | None:
+    """A small file of the system's, in a few microseconds: every fit reads some; None where it cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, _MOST_BYTES)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
