@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sgclearn import Graph, SGCClassifier, SGCClassifierCV, load_dataset
 from sgclearn.estimators.loss import Sigmoid, Softmax
 from sgclearn.estimators.temperature import calibrate
 
@@ -57,3 +58,50 @@ def test_calibrate_of_several_labels_per_sample() -> None:
     logits = rng.normal(size=(3000, 3)) * 2
     Y = (rng.random((3000, 3)) < Sigmoid.probabilities(logits)).astype(float)
     assert calibrate(3 * logits, Y, Sigmoid).temperature == pytest.approx(3.0, rel=0.1)
+
+
+def test_cv_calibrates_probabilities_of_the_embedded_graph() -> None:
+    from sgclearn.evaluate import evaluate_probabilities
+
+    data = load_dataset("debian")
+    y = np.full_like(data.y, -1)
+    known = np.concatenate([data.train, data.val])
+    y[known] = data.y[known]
+    options = {"n_hops": 2, "row_norm": "l2", "weight_decay": (1e-4, 1e-3)}
+    model, plain = (
+        SGCClassifierCV(calibration=calibration, **options).fit(
+            data.X, y, graph=data.graph, validation=data.val
+        )
+        for calibration in ("temperature", "none")
+    )
+    np.testing.assert_array_equal(model.transduction_, plain.transduction_)
+    logits = model.decision_function(data.X, data.graph)
+    np.testing.assert_array_equal(logits, plain.decision_function(data.X, data.graph))
+    P = model.predict_proba(data.X, data.graph)
+    np.testing.assert_allclose(P, Softmax.probabilities(logits / model.temperature_))
+    before, after = (
+        evaluate_probabilities(data.y[data.test], p.predict_proba(data.X, data.graph)[data.test])
+        for p in (plain, model)
+    )
+    assert after.calibration_error <= 0.06 < before.calibration_error
+    assert after.log_loss <= 0.80 < before.log_loss
+    assert model.calibration_.applied
+    assert not plain.calibration_.applied
+
+
+def test_cv_calibrates_on_folds_and_never_on_labels_of_the_fit() -> None:
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(60, 40))  # noise: perfect in training, chance outside
+    y = np.arange(60) % 2
+    model = SGCClassifierCV(0, weight_decay=(1e-6,), cv=3).fit(
+        X, y, graph=Graph.from_edges([], [], nodes=range(60))
+    )
+    assert model.calibration_.n == 60
+    assert (model.transduction_ == y).all()
+    assert model.predict_proba(X, Graph.from_edges([], [], nodes=range(60))).max(axis=1).mean() < 0.9
+
+
+def test_plain_fit_has_no_temperature() -> None:
+    X = np.eye(4)
+    model = SGCClassifier(0).fit(X, [0, 1, 0, 1])
+    assert model.temperature_ == 1.0

@@ -87,7 +87,7 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 
         Parameters are those of `predict`.
         """
-        return class_probabilities(self._logits(X, graph, nodes))
+        return class_probabilities(self._logits(X, graph, nodes) / self.temperature_)
 
     def predict(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[Any]:
         """The most probable class of every node.
@@ -179,6 +179,8 @@ class SGCClassifier(SoftmaxPrediction):
         Predicted class of every node of the training graph.
     plan_ : Plan
         What was chosen, its estimated work and memory, and what the others would have cost.
+    temperature_ : float
+        What `predict_proba` divides the logits by: 1, unless held-out labels said otherwise (`SGCClassifierCV`).
     n_iter_, converged_, gradient_ratio_, loss_
         How the solver ended; `gradient_ratio_` is the gradient norm over its norm at zero weights.
 
@@ -273,4 +275,5 @@ class SGCClassifier(SoftmaxPrediction):
             features, operator, rows, Y, weights, link, wanted, weight_decay, on_progress, on_iteration
         )
         self.transduction_ = self.classes_[class_codes(logits)]
+        self.temperature_ = 1.0
         return self

@@ -24,6 +24,7 @@ from sgclearn.estimators.search import (
     search_path,
     search_tpe,
 )
+from sgclearn.estimators.temperature import Calibration, calibrate
 from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.filters import PolynomialFilter, coefficients_of
 from sgclearn.graph import Graph
@@ -66,6 +67,10 @@ class SGCClassifierCV(SoftmaxPrediction):
     refit_with_validation : bool, default False
         Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
         from every labelled node.
+    calibration : {"temperature", "none"}, default "temperature"
+        Whether `predict_proba` divides the logits by a temperature, fitted to those of the held-out labels that the
+        settings were chosen on; only where it lowers their log-loss when fitted on other folds of them. Predicted
+        classes and `decision_function` do not change.
     row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol
     learning_rate, batch_size, random_state, unlabeled, compute
         As in `SGCClassifier`. The search itself stops at a gradient of 1e-6 of the start's, the final fit at `tol`.
@@ -77,6 +82,9 @@ class SGCClassifierCV(SoftmaxPrediction):
     best_score_ : float
     cv_results_ : list of dict
         Every trial: settings, score, its standard deviation over folds, log-loss.
+    temperature_ : float
+    calibration_ : Calibration
+        The temperature, whether it is applied, and the log-loss of held-out labels without and with it.
     coef_, intercept_, classes_, transduction_, plan_, n_iter_, converged_, gradient_ratio_, loss_
         As in `SGCClassifier`.
 
@@ -111,6 +119,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         n_trials: int = 60,
         scoring: str = "accuracy",
         refit_with_validation: bool = False,
+        calibration: str = "temperature",
         solver: str = "lbfgs",
         fit_intercept: bool = True,
         penalize_intercept: bool = True,
@@ -135,6 +144,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         self.n_trials = n_trials
         self.scoring = scoring
         self.refit_with_validation = refit_with_validation
+        self.calibration = calibration
         self.solver = solver
         self.fit_intercept = fit_intercept
         self.penalize_intercept = penalize_intercept
@@ -224,13 +234,17 @@ class SGCClassifierCV(SoftmaxPrediction):
             on_iteration,
         )
         self.transduction_ = self.classes_[class_codes(logits)]
+        self.calibration_ = Calibration()
+        if self.calibration == "temperature" and best.held_out is not None:
+            self.calibration_ = calibrate(*best.held_out, link)
+        self.temperature_ = self.calibration_.temperature
         return self
 
     def _candidates(
         self, graph: Graph | None
     ) -> tuple[list[Wanted], list[float], list[tuple[str, float | None]]]:
         """Checked candidates; without a graph the hops and operators make no difference, so one of each is tried."""
-        for name in ("search", "scoring", "n_trials", "refit_with_validation"):
+        for name in ("search", "scoring", "n_trials", "refit_with_validation", "calibration"):
             check_parameter(name, getattr(self, name))
         wanted = self._wanted()
         if self.weight_decay is None:
@@ -352,7 +366,9 @@ class SGCClassifierCV(SoftmaxPrediction):
         return solved if solved in fits else everything.chosen
 
     def _keep_trials(self, trials: list[Trial], best: Trial) -> None:
-        self.cv_results_ = [dict(vars(trial)) for trial in trials]
+        self.cv_results_ = [
+            {name: value for name, value in vars(trial).items() if name != "held_out"} for trial in trials
+        ]
         self.best_score_ = best.score
         self.best_params_ = {
             "n_hops": best.n_hops,

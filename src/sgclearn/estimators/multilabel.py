@@ -113,6 +113,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.classes_ = np.arange(targets.shape[1])
         logits = self._fit_linear(features, operator, rows, targets, weights, Sigmoid, wanted, weight_decay)
         self.transduction_ = (logits > 0).astype(np.int64)
+        self.temperature_ = 1.0
         return self
 
     def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
@@ -121,7 +122,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 
     def predict_proba(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
         """Probability of every label (n, L); rows do not sum to one."""
-        return Sigmoid.probabilities(self._logits(X, graph, nodes))
+        return Sigmoid.probabilities(self._logits(X, graph, nodes) / self.temperature_)
 
     def predict(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.int64]:
         """1 for every label more probable than not (n, L)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Trial:
     score: float
     score_std: float
     log_loss: float
+    held_out: tuple[Array, Array] | None = field(default=None, repr=False, compare=False)
+    """Logits and targets of the held-out labels; of the best trial only."""
 
     def rank(self) -> tuple[float, float, int, float]:
         """Higher score first; ties go to the lower log-loss, then to fewer hops and more weight decay.
@@ -86,9 +88,12 @@ class FoldProblems:
             self.problems.append((prepared, prepared.view(design.subset(validation)), Y[validation]))
         self.starts: list[Array | None] = [None] * len(folds)
 
-    def score(self, weight_decay: float) -> tuple[float, float, float]:
-        """Mean score, its standard deviation over folds, and mean log-loss; starts from the last solution."""
-        scores, losses = [], []
+    def score(self, weight_decay: float) -> tuple[float, float, float, tuple[Array, Array]]:
+        """Mean score, its standard deviation over folds, mean log-loss, and the held-out logits and targets.
+
+        Starts from the last solution.
+        """
+        scores, losses, held_out = [], [], []
         for index, (prepared, view, Y) in enumerate(self.problems):
             result = prepared.solve(weight_decay, self.starts[index])
             if prepared.settings.solver == "lbfgs":
@@ -96,7 +101,10 @@ class FoldProblems:
             logits = prepared.logits(view, result.W)
             losses.append(float(self.link.losses(logits, Y).mean()))
             scores.append(_score(self.scoring, logits, Y, losses[-1]))
-        return float(np.mean(scores)), float(np.std(scores)), float(np.mean(losses))
+            held_out.append(logits)
+        targets = np.concatenate([Y for _, _, Y in self.problems])
+        means = float(np.mean(scores)), float(np.std(scores)), float(np.mean(losses))
+        return *means, (np.concatenate(held_out), targets)
 
 
 Wanted = int | PolynomialFilter
@@ -108,6 +116,16 @@ def _trial(
 ) -> Trial:
     n_hops, filter_ = (wanted, None) if isinstance(wanted, int) else (wanted.n_hops, wanted)
     return Trial(normalization, gamma, n_hops, filter_, weight_decay, *folds.score(weight_decay))
+
+
+def add_trial(trials: list[Trial], trial: Trial) -> None:
+    """Append a trial; only the best one keeps its held-out logits."""
+    best = next((k for k, other in enumerate(trials) if other.held_out is not None), None)
+    if best is not None and trials[best].rank() <= trial.rank():
+        trial = replace(trial, held_out=None)
+    elif best is not None:
+        trials[best] = replace(trials[best], held_out=None)
+    trials.append(trial)
 
 
 def search_path(
@@ -127,7 +145,8 @@ def search_path(
             on_step((number + is_over) * len(decays) + (0 if is_over else len(path)), total)
             if is_over:
                 break
-        trials += path
+        for trial in path:
+            add_trial(trials, trial)
     return trials
 
 
@@ -155,7 +174,7 @@ def search_tpe(
         choice = suggest.suggest_categorical("setting", list(table)) if len(table) > 1 else 0
         weight_decay = suggest.suggest_float("weight_decay", *bounds, log=True)
         normalization, gamma, wanted, folds = table[choice]
-        trials.append(_trial(normalization, gamma, wanted, weight_decay, folds))
+        add_trial(trials, _trial(normalization, gamma, wanted, weight_decay, folds))
         on_step(len(trials), n_trials)
         return trials[-1].score
 

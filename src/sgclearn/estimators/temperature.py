@@ -82,7 +82,9 @@ def _fit(logits: Array, Y: Array, link: type[Link], weights: Array) -> float:
     """
     from scipy.optimize import minimize_scalar
 
-    size = float(np.abs(logits - logits.mean(axis=1, keepdims=True)).mean())
+    # Logits of several classes have no zero of their own.
+    centre = logits.mean(axis=1, keepdims=True) if logits.shape[1] > 1 else 0.0
+    size = float(np.abs(logits - centre).mean())
     if not size > 0 or not weights.any():
         return 1.0
     smoothing = 1.0 / (len(logits) + 2)

@@ -21,6 +21,7 @@ def check_loaded(model: Any, least_classes: int) -> None:
     _require(_is_whole(model.n_hops_, 0, MOST_HOPS), "n_hops_", model)
     _require(_is_whole(model.n_features_in_, 0), "n_features_in_", model)
     check_ending(model)
+    _require(_is_number(model.temperature_) and model.temperature_ > 0, "temperature_", model)
     check_row_norm(model.row_norm_)
     if model.uses_graph_:
         _require(

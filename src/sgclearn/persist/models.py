@@ -12,7 +12,7 @@ The entries of the header besides those of `sgclearn.persist.container`:
 ``fitted``
     What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``row_norm_``, ``normalization_``,
     ``gamma_``, ``uses_graph_``, ``uses_identity_``, ``n_features_in_``, where there are any
-    ``feature_names_in_``) and how the fit ended (``weight_decay_``, ``n_iter_``, ``converged_``,
+    ``feature_names_in_``, ``temperature_``) and how the fit ended (``weight_decay_``, ``n_iter_``, ``converged_``,
     ``gradient_ratio_``, ``loss_``).
 ``classes``
     Missing where the classes are the tensor ``classes`` (numbers and truth values); else ``dtype`` ("str" or
@@ -60,6 +60,7 @@ FITTED = (
     "converged_",
     "gradient_ratio_",
     "loss_",
+    "temperature_",
 )
 
 

@@ -214,6 +214,7 @@ RULES: dict[str, Rule] = {
     "n_trials": COUNT,
     "scoring": Choice(values=("accuracy", "macro_f1", "log_loss")),
     "refit_with_validation": Flag(),
+    "calibration": Choice(values=("temperature", "none"), sentence="'temperature' or 'none'"),
     # how it is computed
     "plan": Choice(values=("auto", *PLANS), sentence=f"'auto' or one of {', '.join(PLANS)}"),
     "engine": Choice(values=ENGINES),
