@@ -42,6 +42,7 @@ from sgclearn import GraphDataset, SGCClassifier, load_dataset
 from sgclearn.experiments.models import build_model
 from sgclearn.paper import load_recipe
 from sgclearn.propagation import propagate
+from sgclearn.tasks.dataset import samples_of
 
 RUNS = 10
 SEED = 8200
@@ -81,7 +82,8 @@ def sgc_right(
 
 def gcn_right(data: GraphDataset, name: str, train: Nodes, seed: int) -> NDArray[np.bool_]:
     """Which nodes GCN gets right; it stops by the validation nodes that it is not trained on."""
-    part = replace(data, train=train, val=np.setdiff1d(data.val, train), test=np.zeros(0, np.intp))
+    split = {"train": train, "val": np.setdiff1d(data.val, train), "test": np.zeros(0, np.intp)}
+    part = samples_of(replace(data, **split))
     settings = load_recipe("tab2").models["gcn"].settings_for(name)
     model = build_model("gcn", settings, seed).fit(part)
     return np.asarray(model.predict(part) == data.y)

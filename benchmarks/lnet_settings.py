@@ -14,17 +14,16 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from listed import listed, told, write
 
 from sgclearn import load_dataset
 from sgclearn.experiments.machine import threads_limited
 from sgclearn.experiments.models import build_model
-from sgclearn.experiments.problems import Problem
+from sgclearn.experiments.problems import Problem, showing
 from sgclearn.paper import load_recipe
+from sgclearn.tasks.dataset import samples_of
 
 RUNS = 5
 LAST = "last epoch"  # no setting of the model: it is trained without validation nodes, and takes its last weights
@@ -52,7 +51,7 @@ def scores(problem: Problem, settings: dict[str, Any], seed: int) -> dict[str, f
     seen = problem.seen
     if settings.pop(LAST, False):
         settings["patience"] = 0
-        seen = replace(seen, val=np.zeros(0, np.intp))
+        seen = showing(seen, "train")
     with threads_limited(1):
         return problem.scores(build_model("lnet", settings, seed).fit(seen).predict(problem.asked))
 
@@ -63,7 +62,7 @@ def rows(runs: int) -> Iterator[tuple[str, ...]]:
     model = recipe.models["lnet"]
     figure = model.published["citeseer"]
     yield ("published, settings not known", "not given", f"{figure.value:.2f} ± {figure.std:.2f}")
-    problem = Problem.of(load_dataset("citeseer"))
+    problem = Problem.of(samples_of(load_dataset("citeseer")))
     for name, change in CHANGES.items():
         found = [
             scores(problem, model.settings_for("citeseer") | change, seed)

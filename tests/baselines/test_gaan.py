@@ -14,7 +14,8 @@ from sgclearn.baselines.gaan import gated_attention
 from sgclearn.baselines.neighbours import draw_block
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import InputError
-from sgclearn.experiments.inductive import InductiveProblem
+from sgclearn.experiments.inductive import inductive_problem
+from sgclearn.tasks.dataset import samples_of
 
 N, D, C = 400, 12, 4
 SMALL: dict[str, Any] = {
@@ -75,12 +76,14 @@ def test_gated_attention_is_the_formula(heads, torch):
 
 def test_gaan_learns_repeats_itself_and_reads_no_test_label(data, torch):
     hidden = replace(data, y=data.train_labels(with_val=True), test=np.zeros(0, int))
-    model = GaAN(**SMALL, random_state=31).fit(hidden)
-    codes = model.predict(data)
+    model = GaAN(**SMALL, random_state=31).fit(samples_of(hidden))
+    codes = model.predict(samples_of(data))
     assert (codes[data.test] == data.y[data.test]).mean() > 0.6  # by chance a third
-    assert np.array_equal(codes, model.predict(data))
-    assert np.array_equal(codes, GaAN(**SMALL, random_state=31).fit(data).predict(data))
-    other = GaAN(**SMALL, random_state=32).fit(data)
+    assert np.array_equal(codes, model.predict(samples_of(data)))
+    assert np.array_equal(
+        codes, GaAN(**SMALL, random_state=31).fit(samples_of(data)).predict(samples_of(data))
+    )
+    other = GaAN(**SMALL, random_state=32).fit(samples_of(data))
     assert not torch.equal(model.layers_["features"].weight, other.layers_["features"].weight)
 
 
@@ -91,14 +94,14 @@ def test_gaan_counts_its_parameters(data, torch):
         return attention + (n_in + 1) * 16 + gates + (n_in + 16 + 1) * 8
 
     expected = (D + 1) * 10 + gated(10, 2) + gated(8, 4) + (8 + 1) * C
-    assert GaAN(**SMALL | {"max_epochs": 1}).fit(data).n_parameters_ == expected
+    assert GaAN(**SMALL | {"max_epochs": 1}).fit(samples_of(data)).n_parameters_ == expected
 
 
 def test_gaan_attention_is_dropped_in_training_only(data, torch):
     model = GaAN(
         **SMALL | {"max_epochs": 1, "dropout": 0.0, "attention_dropout": 0.9, "n_drawn": (N, N)}
-    ).fit(data)
-    inputs = model._inputs(data)
+    ).fit(samples_of(data))
+    inputs = model._inputs(samples_of(data))
     nodes = np.arange(9)
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         model.layers_.eval()
@@ -127,6 +130,6 @@ def test_gaan_refuses_settings_out_of_range(settings, words):
 
 
 def test_gaan_is_asked_about_a_graph_of_which_it_saw_the_training_nodes(data, torch):
-    problem = InductiveProblem.of(data)
+    problem = inductive_problem(samples_of(data))
     model = GaAN(**SMALL, random_state=47).fit(problem.seen)
     assert problem.scores(model.predict(problem.asked))["test_micro_f1"] > 60

@@ -26,7 +26,9 @@ from sgclearn.baselines import (
     LNet,
     LogisticRegression,
 )
+from sgclearn.baselines.features import Rows
 from sgclearn.errors import InputError, MissingExtraError
+from sgclearn.tasks.dataset import samples_of
 
 N, D, C = 120, 12, 3
 SHORT: dict[str, Any] = {"row_norm": None, "max_epochs": 40, "learning_rate": 0.02}
@@ -101,8 +103,8 @@ def test_baseline_learns_and_counts_its_parameters(kind, settings, n_parameters,
     needed(kind)
     told: list[tuple[int, int]] = []
     model = kind(**settings, random_state=31)
-    assert model.fit(data, lambda done, of: told.append((done, of))) is model
-    codes = model.predict(data)
+    assert model.fit(samples_of(data), lambda done, of: told.append((done, of))) is model
+    codes = model.predict(samples_of(data))
     assert codes.shape == (N,)
     assert (codes[data.test] == data.y[data.test]).mean() > 0.7  # by chance a third
     assert model.n_parameters_ == n_parameters
@@ -120,7 +122,9 @@ def test_baseline_reads_no_test_label_and_repeats_itself(kind, settings, n_param
     y[data.test] = (y[data.test] + 1) % C
     hidden = replace(data, y=data.train_labels(with_val=True), test=np.zeros(0, int))
     given = (data, data, replace(data, y=y), hidden)
-    first, *others = (kind(**settings, random_state=31).fit(part).predict(data) for part in given)
+    first, *others = (
+        kind(**settings, random_state=31).fit(samples_of(part)).predict(samples_of(data)) for part in given
+    )
     for other in others:
         assert np.array_equal(first, other)
 
@@ -135,7 +139,7 @@ def test_network_weights_follow_the_seed_and_the_global_generator_stays(kind, se
     expected = torch.rand(3)
     torch.manual_seed(1234)
     few = settings | {"max_epochs": 3}
-    first, again, other = (kind(**few, random_state=seed).fit(data) for seed in (7, 7, 8))
+    first, again, other = (kind(**few, random_state=seed).fit(samples_of(data)) for seed in (7, 7, 8))
     assert torch.equal(torch.rand(3), expected)
     states = [model.layers_.state_dict() for model in (first, again, other)]
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
@@ -147,7 +151,10 @@ def test_network_takes_sparse_features_as_it_takes_dense_ones(kind, settings, n_
     needed(kind)
     sparse = replace(data, X=sp.csr_array(data.X))
     still = settings | {"dropout": 0.0, "max_epochs": 10}  # what is dropped is drawn in another order
-    dense, same = (kind(**still, random_state=31).fit(part).predict(part) for part in (data, sparse))
+    dense, same = (
+        kind(**still, random_state=31).fit(samples_of(part)).predict(samples_of(part))
+        for part in (data, sparse)
+    )
     assert (dense == same).mean() > 0.98
 
 
@@ -168,7 +175,7 @@ def test_network_predicts_nodes_it_has_not_seen(kind, settings, n_parameters, da
         np.array([place[int(node)] for node in data.val]),
         np.zeros(0, int),
     )
-    codes = kind(**settings, random_state=31).fit(part).predict(data)
+    codes = kind(**settings, random_state=31).fit(samples_of(part)).predict(samples_of(data))
     assert (codes[data.test] == data.y[data.test]).mean() > 0.7
 
 
@@ -177,14 +184,14 @@ def test_baseline_without_torch_geometric_names_the_extra(kind, data, monkeypatc
     pytest.importorskip("torch")
     monkeypatch.setitem(sys.modules, "torch_geometric", None)
     with pytest.raises(MissingExtraError, match=r'torch_geometric is needed .* "sgclearn\[baselines\]"\.$'):
-        kind().fit(data)
+        kind().fit(samples_of(data))
 
 
 @pytest.mark.parametrize("kind", [GCN, FastGCN, DGI, DeepWalk], ids=name_of)
 def test_baseline_without_torch_names_the_extra(kind, data, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r'^torch is needed .* "sgclearn\[baselines\]"\.$'):
-        kind().fit(data)
+        kind().fit(samples_of(data))
 
 
 @pytest.mark.parametrize(
@@ -210,33 +217,33 @@ def test_baseline_refuses_settings_out_of_range(build, words):
 def test_baseline_refuses_what_it_cannot_take(kind, data):
     needed(kind)
     with pytest.raises(InputError, match=f"{kind.__name__} must be fitted before it predicts"):
-        kind().predict(data)
+        kind().predict(samples_of(data))
     with pytest.raises(InputError, match=f"{kind.__name__} needs training"):
-        kind().fit(replace(data, train=np.zeros(0, int)))
+        kind().fit(samples_of(replace(data, train=np.zeros(0, int))))
 
 
 def test_baseline_refuses_other_features_and_other_graphs(data):
     wider = replace(data, X=np.hstack([data.X, data.X]))
     with pytest.raises(InputError, match="was fitted to 12 features: got 24"):
-        LogisticRegression(1e-3, row_norm=None).fit(data).predict(wider)
+        LogisticRegression(1e-3, row_norm=None).fit(samples_of(data)).predict(samples_of(wider))
     one = GraphDataset("one", Graph.from_edges([(0, 1)]), np.eye(2), [0, 1], ("a", "b"), None, [0], [1], [])
-    with pytest.raises(InputError, match="predicts the 120 nodes it was fitted on: got a graph of 2"):
-        LabelPropagation().fit(data).predict(one)
+    with pytest.raises(InputError, match="was fitted to 120 nodes: got 2"):
+        LabelPropagation().fit(samples_of(data)).predict(samples_of(one))
 
 
 def test_lnet_refuses_a_directed_graph(data):
     needed(LNet)
     arcs = Graph.from_edges([(0, 1)], n_nodes=N, directed=True)
     with pytest.raises(InputError, match="LNet takes an undirected graph"):
-        LNet(row_norm=None).fit(replace(data, graph=arcs))
+        LNet(row_norm=None).fit(samples_of(replace(data, graph=arcs)))
 
 
 def test_network_without_validation_nodes_takes_the_last_epoch(data):
     pytest.importorskip("torch")
     alone = replace(data, val=np.zeros(0, int))
-    with pytest.raises(InputError, match="GCN needs training and validation nodes: got 40 and 0"):
-        GCN(row_norm=None).fit(alone)
-    model = GCN(row_norm=None, patience=0, max_epochs=4).fit(alone)
+    with pytest.raises(InputError, match=r"training and validation samples: got 40 and 0; .* patience=0"):
+        GCN(row_norm=None).fit(samples_of(alone))
+    model = GCN(row_norm=None, patience=0, max_epochs=4).fit(samples_of(alone))
     assert (model.details_["epochs"], model.details_["epoch_taken"]) == (4, 4)
 
 
@@ -246,10 +253,10 @@ def test_label_propagation_is_the_harmonic_function():
     graph = Graph.from_edges(path, n_nodes=7)
     y = np.array([0, 0, 0, 1, 1, 1, 0])
     data = GraphDataset("path", graph, np.ones((7, 1)), y, ("a", "b"), None, [0, 5], [], [1, 2, 3, 4])
-    model = LabelPropagation(tol=1e-9, class_mass=False).fit(data)
+    model = LabelPropagation(tol=1e-9, class_mass=False).fit(samples_of(data))
     assert model.scores_[:6, 0] == pytest.approx(np.linspace(1.0, 0.0, 6), abs=1e-6)
     assert model.scores_[6] == pytest.approx([0.5, 0.5])
-    assert list(model.predict(data)[:6]) == list(y[:6])
+    assert list(model.predict(samples_of(data))[:6]) == list(y[:6])
 
 
 def test_label_propagation_gives_every_class_its_share_of_the_mass():
@@ -258,10 +265,74 @@ def test_label_propagation_gives_every_class_its_share_of_the_mass():
     graph = Graph.from_edges(star + path, n_nodes=14)
     y = np.array([0] * 12 + [1] * 2)
     data = GraphDataset("star", graph, np.ones((14, 1)), y, ("a", "b"), None, [0, 13], [], [1])
-    plain = LabelPropagation(tol=1e-9, class_mass=False).fit(data).scores_
-    scaled = LabelPropagation(tol=1e-9).fit(data)
+    plain = LabelPropagation(tol=1e-9, class_mass=False).fit(samples_of(data)).scores_
+    scaled = LabelPropagation(tol=1e-9).fit(samples_of(data))
     free = np.arange(1, 13)
     assert plain[free].sum(axis=0)[0] > 10
     assert scaled.scores_[free].sum(axis=0) == pytest.approx([0.5, 0.5])
     assert scaled.scores_[data.train] == pytest.approx(plain[data.train])
-    assert list(scaled.predict(data)[[0, 1, 13]]) == [0, 0, 1]
+    assert list(scaled.predict(samples_of(data))[[0, 1, 13]]) == [0, 0, 1]
+
+
+def read_by(data, P):
+    """Samples that a readout makes of the nodes; a sample is of the class and the split of its first node."""
+    first = sp.csr_array(P).indices[sp.csr_array(P).indptr[:-1]]
+    nodes = samples_of(data)
+    return replace(nodes, readout=P, y=nodes.y[first], split=nodes.split[first], ids=first)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"), [(kind, settings) for kind, settings, _ in ALL if kind is not DGI], ids=name_of
+)
+def test_baseline_takes_rows_of_the_identity_as_the_nodes_they_are(kind, settings, data):
+    needed(kind)
+    order = np.random.default_rng(37).permutation(N)
+    rows = read_by(data, sp.eye_array(N, format="csr")[order])
+    few = settings | ({"max_epochs": 5} if "max_epochs" in settings else {})
+    predicted = kind(**few, random_state=31).fit(rows).predict(rows)
+    at_once = kind(**few, random_state=31).fit(samples_of(data)).predict(samples_of(data))
+    assert (
+        predicted == at_once[order]
+    ).mean() > 0.9  # the loss is a sum in another order, batches are others
+
+
+@pytest.mark.parametrize("kind", [GCN, MLP, GIN, LogisticRegression, DeepWalk], ids=name_of)
+def test_baseline_predicts_samples_that_are_means_of_nodes(kind, data):
+    """Pairs of nodes of one class, read off as their mean."""
+    needed(kind)
+    settings = next(settings for other, settings, _ in ALL if other is kind)
+    order = np.argsort(data.y, kind="stable")
+    pairs = np.stack([order[0::2], order[1::2]], axis=1)
+    P = sp.csr_array((np.full(N, 0.5), pairs.ravel(), np.arange(0, N + 1, 2)), shape=(N // 2, N))
+    samples = read_by(data, P)
+    predicted = kind(**settings, random_state=31).fit(samples).predict(samples)
+    test = samples.where("test")
+    assert predicted.shape == (N // 2,)
+    assert (predicted[test] == samples.y[test]).mean() > 0.8
+
+
+def test_network_reads_logits_of_samples_off_the_nodes(data):
+    torch = pytest.importorskip("torch")
+    P = sp.random_array((9, N), density=0.1, rng=np.random.default_rng(38), format="csr")
+    H = torch.randn(N, 3)
+    read = Rows(read_by(data, P), np.array([7, 2]))
+    np.testing.assert_allclose(read.of(H).numpy(), (P @ H.numpy())[[7, 2]], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(read.of(H.numpy()), (P @ H.numpy())[[7, 2]], rtol=1e-5, atol=1e-6)
+
+
+def test_network_on_batches_refuses_samples_that_mix_nodes(data):
+    pytest.importorskip("torch")
+    P = sp.csr_array(np.full((6, N), 1 / N))
+    with pytest.raises(
+        InputError, match="FastGCN takes samples that are nodes: got a readout that mixes some"
+    ):
+        FastGCN(patience=0, max_epochs=1).fit(
+            replace(read_by(data, P), split=np.array(["train"] * 6, object))
+        )
+
+
+def test_baseline_answers_with_labels_of_any_kind(data):
+    words = np.array(["low", "middle", "top"], dtype=object)
+    named = replace(samples_of(data), y=words[data.y])
+    codes = LogisticRegression(1e-3, row_norm=None).fit(samples_of(data)).predict(samples_of(data))
+    assert np.array_equal(LogisticRegression(1e-3, row_norm=None).fit(named).predict(named), words[codes])

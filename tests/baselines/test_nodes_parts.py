@@ -14,6 +14,7 @@ from sgclearn.baselines.deepwalk import random_walks
 from sgclearn.baselines.lanczos import ritz_pairs
 from sgclearn.baselines.network import normalized_matrix
 from sgclearn.baselines.training import BestAccuracy, LossAndAccuracy, LowestLoss, MeanLoss
+from sgclearn.tasks.dataset import samples_of
 
 
 @pytest.fixture
@@ -39,18 +40,18 @@ def pyg():
 
 def test_gcn_gives_the_numbers_of_torch_geometric(data, pyg):
     torch = pytest.importorskip("torch")
-    model = GCN(hidden=5, max_epochs=3, row_norm=None).fit(data)
+    model = GCN(hidden=5, max_epochs=3, row_norm=None).fit(samples_of(data))
     first, second = pyg.GCNConv(9, 5, bias=False), pyg.GCNConv(5, 3, bias=False)
     first.lin.weight.data = model.layers_["first"].weight.data
     second.lin.weight.data = model.layers_["second"].weight.data
     edges, X = edges_of(torch, data.graph), torch.from_numpy(data.X.toarray()).float()
     expected = second(torch.relu(first(X, edges)), edges)
-    assert torch.allclose(model._logits(model._inputs(data), 0.0), expected, atol=1e-5)
+    assert torch.allclose(model._logits(model._inputs(samples_of(data)), 0.0), expected, atol=1e-5)
 
 
 def test_gin_gives_the_numbers_of_torch_geometric(data, pyg):
     torch = pytest.importorskip("torch")
-    model = GIN(hidden=5, max_epochs=3, row_norm=None).fit(data)
+    model = GIN(hidden=5, max_epochs=3, row_norm=None).fit(samples_of(data))
     layers = model.layers_
     start = torch.nn.Linear(9, 5)
     start.weight.data, start.bias.data = layers["first"].weight.data, layers["bias"]["b"].data
@@ -59,15 +60,15 @@ def test_gin_gives_the_numbers_of_torch_geometric(data, pyg):
     second = pyg.GINConv(torch.nn.Sequential(layers["third"], relu, layers["fourth"]))
     edges, X = edges_of(torch, data.graph), torch.from_numpy(data.X.toarray()).float()
     expected = second(torch.relu(first(X, edges)), edges)
-    assert torch.allclose(model._logits(model._inputs(data), 0.0), expected, atol=1e-5)
+    assert torch.allclose(model._logits(model._inputs(samples_of(data)), 0.0), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("reached", [False, True])
 def test_fastgcn_estimate_has_the_exact_product_as_its_mean(data, reached):
     torch = pytest.importorskip("torch")
     model = FastGCN(hidden=5, max_epochs=3, n_sampled=50, reached=reached, row_norm=None, random_state=3)
-    model.fit(data)
-    graph = model._inputs(data).graph
+    model.fit(samples_of(data))
+    graph = model._inputs(samples_of(data)).graph
     batch = np.arange(4)
     torch.manual_seed(91)
     H = np.random.default_rng(5).normal(size=(30, 2))
@@ -85,7 +86,9 @@ def test_fastgcn_estimate_has_the_exact_product_as_its_mean(data, reached):
 
 def test_lnet_gives_the_sum_of_its_filters_in_dense_algebra(data):
     torch = pytest.importorskip("torch")
-    model = LNet(hidden=4, short=[1, 3], long=[2, 5], n_ritz=7, max_epochs=2, row_norm=None).fit(data)
+    model = LNet(hidden=4, short=[1, 3], long=[2, 5], n_ritz=7, max_epochs=2, row_norm=None).fit(
+        samples_of(data)
+    )
     S = normalized_matrix(data.graph).toarray()
     ritz = model._graph(data.graph)
     V, r = ritz.V.numpy(), ritz.T
@@ -99,7 +102,7 @@ def test_lnet_gives_the_sum_of_its_filters_in_dense_algebra(data):
         return total + weights["bias"]["c"].detach().numpy()
 
     expected = layer("second", np.maximum(layer("first", data.X.toarray()), 0.0))
-    found = model._logits(model._inputs(data), 0.0).detach().numpy()
+    found = model._logits(model._inputs(samples_of(data)), 0.0).detach().numpy()
     assert np.allclose(found, expected, atol=1e-4)
 
 
@@ -213,8 +216,8 @@ def test_gcn_reaches_the_published_accuracy_on_cora(data_dir):
     cora = load_dataset("cora", data_dir=data_dir)
     right = []
     for seed in (1100, 1101, 1102):
-        model = GCN(random_state=seed).fit(cora)
-        right.append(100.0 * (model.predict(cora)[cora.test] == cora.y[cora.test]).mean())
+        model = GCN(random_state=seed).fit(samples_of(cora))
+        right.append(100.0 * (model.predict(samples_of(cora))[cora.test] == cora.y[cora.test]).mean())
     assert np.mean(right) == pytest.approx(81.5, abs=1.5)
 
 
@@ -224,4 +227,4 @@ def test_features_with_loops_in_the_graph_give_no_warning():
     data = GraphDataset("loops", graph, np.eye(3), [0, 1, 0], ("a", "b"), None, [0, 1], [2], [])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        GCN(max_epochs=2).fit(data).predict(data)
+        GCN(max_epochs=2).fit(samples_of(data)).predict(samples_of(data))

@@ -18,7 +18,8 @@ from sgclearn.baselines.sage_features import RowFeatures
 from sgclearn.baselines.unsupervised import walk_pairs
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import InputError, MissingExtraError
-from sgclearn.experiments.inductive import InductiveProblem, standardized
+from sgclearn.experiments.inductive import inductive_problem, standardized
+from sgclearn.tasks.dataset import samples_of
 
 N, D, C = 400, 12, 4
 SMALL: dict[str, Any] = {"hidden": 8, "n_drawn": (5, 3), "batch_size": 64}
@@ -126,19 +127,19 @@ def dense_sage(torch, model, X, A):
 @pytest.mark.parametrize("aggregator", ["mean", "gcn"])
 def test_sage_with_all_neighbours_is_the_dense_formula(aggregator, data, torch):
     model = GraphSAGE(hidden=5, n_drawn=(N, N), aggregator=aggregator, max_epochs=1, random_state=35).fit(
-        data
+        samples_of(data)
     )
     with torch.no_grad():
         expected = dense_sage(torch, model, data.X, data.graph.to_scipy().toarray())
-        whole = model._logits(model._inputs(data), 0.0)
-        batch = model._of_nodes(model._inputs(data), np.arange(7, 90, 4), 0.0)
+        whole = model._logits(model._inputs(samples_of(data)), 0.0)
+        batch = model._of_nodes(model._inputs(samples_of(data)), np.arange(7, 90, 4), 0.0)
     assert torch.allclose(whole, expected, atol=1e-5)
     assert torch.allclose(batch, expected[7:90:4], atol=1e-5)
 
 
 def test_sage_mean_gives_the_numbers_of_torch_geometric(data, torch):
     nn = pytest.importorskip("torch_geometric.nn")
-    model = GraphSAGE(hidden=5, n_drawn=(N, N), max_epochs=1, random_state=36).fit(data)
+    model = GraphSAGE(hidden=5, n_drawn=(N, N), max_epochs=1, random_state=36).fit(samples_of(data))
     conv = nn.SAGEConv(D, 10, bias=False)  # it adds where ours puts side by side: zeros for the other half
     own, others = (model.layers_["first"][name].weight.data for name in ("own", "others"))
     conv.lin_r.weight.data = torch.cat([own, torch.zeros_like(own)])
@@ -146,7 +147,7 @@ def test_sage_mean_gives_the_numbers_of_torch_geometric(data, torch):
     A = data.graph.to_scipy().tocoo()
     edges = torch.from_numpy(np.stack([A.col, A.row]).astype(np.int64))
     block = draw_block(data.graph, np.arange(N), None, np.random.default_rng(37))
-    found = model._hidden(0, model._inputs(data).features, block, 0.0)
+    found = model._hidden(0, model._inputs(samples_of(data)).features, block, 0.0)
     assert torch.allclose(found, torch.relu(conv(torch.from_numpy(data.X), edges)), atol=1e-5)
 
 
@@ -176,14 +177,18 @@ def test_sage_learns_repeats_itself_and_reads_no_test_label(kind, settings, data
     torch.manual_seed(1234)
     expected = torch.rand(3)
     torch.manual_seed(1234)
-    model = kind(**settings, random_state=31).fit(hidden, lambda done, of: told.append((done, of)))
-    codes = model.predict(data)
+    model = kind(**settings, random_state=31).fit(
+        samples_of(hidden), lambda done, of: told.append((done, of))
+    )
+    codes = model.predict(samples_of(data))
     assert torch.equal(torch.rand(3), expected)  # torch's own generator stays as it was
     assert (codes[data.test] == data.y[data.test]).mean() > 0.6  # by chance a third
     assert told[-1] == (settings["max_epochs"],) * 2
     assert model.seconds_ > 0
-    assert np.array_equal(codes, kind(**settings, random_state=31).fit(data).predict(data))
-    other = kind(**settings, random_state=32).fit(data)
+    assert np.array_equal(
+        codes, kind(**settings, random_state=31).fit(samples_of(data)).predict(samples_of(data))
+    )
+    other = kind(**settings, random_state=32).fit(samples_of(data))
     states = model.layers_.state_dict(), other.layers_.state_dict()
     assert any(not torch.equal(states[0][name], states[1][name]) for name in states[0])
 
@@ -198,25 +203,27 @@ def test_sage_counts_its_parameters(kind, settings, data, torch):
         "lstm": 2 * h * h + h * h + 4 * h * (2 * h + h + 2),
     }
     expected = first[settings["aggregator"]] + second[settings["aggregator"]] + 2 * h * C + C
-    assert kind(**settings | {"max_epochs": 1}).fit(data).n_parameters_ == expected
+    assert kind(**settings | {"max_epochs": 1}).fit(samples_of(data)).n_parameters_ == expected
 
 
 def test_sage_keeps_the_best_epoch_where_there_are_validation_nodes(data, torch):
-    model = GraphSAGE(**SMALL, max_epochs=40, patience=2, random_state=40).fit(data)
+    model = GraphSAGE(**SMALL, max_epochs=40, patience=2, random_state=40).fit(samples_of(data))
     assert model.details_["stopped_early"]
     assert model.details_["epoch_taken"] == model.details_["epochs"] - 2
     alone = replace(data, val=np.zeros(0, int))
-    model = GraphSAGE(**SMALL, max_epochs=3, random_state=40).fit(alone)
+    model = GraphSAGE(**SMALL, max_epochs=3, random_state=40).fit(samples_of(alone))
     assert (model.details_["epochs"], model.details_["epoch_taken"]) == (3, 3)
 
 
 def test_unsupervised_sage_learns_its_embedding_without_labels(data, torch):
     settings = UNSUPERVISED | {"max_epochs": 1}
     turned = replace(data, y=(data.y + 1) % C)
-    first, second = (UnsupervisedSAGE(**settings, random_state=41).fit(part) for part in (data, turned))
+    first, second = (
+        UnsupervisedSAGE(**settings, random_state=41).fit(samples_of(part)) for part in (data, turned)
+    )
     for name, weight in first.layers_.state_dict().items():
         assert torch.equal(weight, second.layers_.state_dict()[name])
-    assert np.array_equal((first.predict(data) + 1) % C, second.predict(data))
+    assert np.array_equal((first.predict(samples_of(data)) + 1) % C, second.predict(samples_of(data)))
 
 
 def test_walk_pairs_join_nodes_of_one_component_and_no_node_with_itself():
@@ -246,27 +253,27 @@ def test_sage_refuses_settings_out_of_range(build, words):
 def test_sage_refuses_to_predict_before_it_is_fitted(data, torch):
     for kind in (GraphSAGE, UnsupervisedSAGE):
         with pytest.raises(InputError, match=f"{kind.__name__} must be fitted before it predicts"):
-            kind().predict(data)
+            kind().predict(samples_of(data))
 
 
 def test_sage_without_edges_learns_from_features_and_the_unsupervised_says_it_cannot(data, torch):
     bare = replace(data, graph=Graph.from_edges(np.zeros((0, 2), int), n_nodes=N))
-    codes = GraphSAGE(**SUPERVISED).fit(bare).predict(bare)
+    codes = GraphSAGE(**SUPERVISED).fit(samples_of(bare)).predict(samples_of(bare))
     assert (codes[data.test] == data.y[data.test]).mean() > 0.4  # by chance a third
     with pytest.raises(
         InputError, match="UnsupervisedSAGE learns from walks along edges: got a graph without any"
     ):
-        UnsupervisedSAGE(**UNSUPERVISED).fit(bare)
+        UnsupervisedSAGE(**UNSUPERVISED).fit(samples_of(bare))
 
 
 def test_sage_without_torch_names_the_extra(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r'^torch is needed .* "sgclearn\[baselines\]"\.$'):
-        GraphSAGE().fit(data)
+        GraphSAGE().fit(samples_of(data))
 
 
 @pytest.mark.parametrize(("kind", "settings"), MODELS, ids=name_of)
 def test_model_is_asked_about_a_graph_of_which_it_saw_the_training_nodes(kind, settings, data, torch):
-    problem = InductiveProblem.of(data)
+    problem = inductive_problem(samples_of(data))
     model = kind(**settings, random_state=47).fit(problem.seen)
     assert problem.scores(model.predict(problem.asked))["test_micro_f1"] > 60

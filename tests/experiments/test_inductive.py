@@ -12,12 +12,13 @@ from sgclearn import Graph, GraphDataset
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import DataFileError, InputError
 from sgclearn.experiments import ResultFile, Selection, compare, run_experiment
-from sgclearn.experiments.inductive import InductiveProblem, standardized
-from sgclearn.experiments.problems import load_problem
+from sgclearn.experiments.inductive import inductive_problem, standardized
+from sgclearn.experiments.loading import load_problem
 from sgclearn.experiments.sgc_steps import StepsSGCModel
 from sgclearn.experiments.tables import score_rows, time_rows
 from sgclearn.paper import load_recipe
 from sgclearn.paper.recipe_files import parse_recipe
+from sgclearn.tasks.dataset import samples_of
 
 DRAWN = {
     "kind": "inductive",
@@ -51,21 +52,21 @@ def data() -> GraphDataset:
 
 
 def test_inductive_fit_sees_training_nodes_and_their_edges_only(data):
-    problem = InductiveProblem.of(data)
+    problem = inductive_problem(samples_of(data))
     seen = problem.seen
     assert seen.graph == data.graph.subgraph(data.train)
     assert seen.graph.n_nodes == len(data.train) < data.graph.n_nodes
     assert np.array_equal(seen.graph.ids, data.train)
     assert np.array_equal(seen.X, data.X[data.train])
     assert np.array_equal(seen.y, data.y[data.train])
-    assert seen.split_sizes == (len(data.train), 0, 0)
+    assert (seen.split == "train").all()
 
 
 def test_inductive_prediction_has_every_node_and_no_label(data):
-    asked = InductiveProblem.of(data).asked
+    asked = inductive_problem(samples_of(data)).asked
     assert asked.graph is data.graph
     assert (asked.y == -1).all()
-    assert asked.split_sizes == (0, 0, 0)
+    assert set(asked.split) == {None}
 
 
 def test_inductive_fit_does_not_depend_on_nodes_outside_of_training(data):
@@ -79,19 +80,19 @@ def test_inductive_fit_does_not_depend_on_nodes_outside_of_training(data):
     A[:, data.test] = 0
     other = replace(data, X=X, y=y, graph=Graph.from_scipy(sp.csr_array(A)))
     first, second = (
-        StepsSGCModel(random_state=83).fit(InductiveProblem.of(part).seen) for part in (data, other)
+        StepsSGCModel(random_state=83).fit(inductive_problem(samples_of(part)).seen) for part in (data, other)
     )
-    assert np.array_equal(first.Theta_, second.Theta_)
-    predicted = first.predict(InductiveProblem.of(data).asked)
+    assert np.array_equal(first.model_.coef_, second.model_.coef_)
+    predicted = first.predict(inductive_problem(samples_of(data)).asked)
     assert predicted.shape == (600,)
-    assert not np.array_equal(predicted, first.predict(InductiveProblem.of(other).asked))
+    assert not np.array_equal(predicted, first.predict(inductive_problem(samples_of(other)).asked))
 
 
 def test_inductive_score_is_the_micro_f1(data):
     from sklearn.metrics import f1_score
 
     predicted = np.random.default_rng(84).integers(0, 4, 600)
-    scores = InductiveProblem.of(data).scores(predicted)
+    scores = inductive_problem(samples_of(data)).scores(predicted)
     expected = 100 * f1_score(data.y[data.test], predicted[data.test], average="micro")
     assert scores["test_micro_f1"] == pytest.approx(expected)
     assert scores["val_accuracy"] == pytest.approx(100 * (predicted == data.y)[data.val].mean())
@@ -118,15 +119,15 @@ def test_inductive_statistics_are_of_all_nodes_or_of_training():
     assert everything.asked.X.mean(axis=0) == pytest.approx(np.zeros(10), abs=1e-5)
     assert train.seen.X.mean(axis=0) == pytest.approx(np.zeros(10), abs=1e-5)
     assert np.abs(everything.seen.X.mean(axis=0)).max() > 1e-3
-    assert np.array_equal(everything.whole.train, train.whole.train)
+    assert np.array_equal(everything.whole.split, train.whole.split)
 
 
 def test_inductive_split_has_the_shares_and_is_that_of_its_seed():
     options = {**DRAWN, "shares": [0.66, 0.10]}
     first, again, other = (load_problem({**options, "split_seed": seed})(7).whole for seed in (91, 91, 92))
-    assert first.split_sizes == (396, 60, 144)
-    assert np.array_equal(first.train, again.train)
-    assert not np.array_equal(first.train, other.train)
+    assert [len(first.where(part)) for part in ("train", "val", "test")] == [396, 60, 144]
+    assert np.array_equal(first.split, again.split)
+    assert not np.array_equal(first.split, other.split)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +164,13 @@ def test_sgc_steps_are_those_of_torch(data):
     from sgclearn.estimators.solvers.adam import torch_linear_start
 
     wide = replace(data, X=data.X.astype(np.float64))
-    model = StepsSGCModel(random_state=86, max_iter=5).fit(wide)
+    model = StepsSGCModel(random_state=86).fit(samples_of(wide))
     start = torch_linear_start((11, 4), 10, np.random.default_rng(86))
     Z = torch.from_numpy(propagate(wide.X, data.graph)[data.train])
     y = torch.from_numpy(data.y[data.train])
     layer = torch.nn.Linear(10, 4, dtype=torch.float64)
     layer.weight.data, layer.bias.data = torch.from_numpy(start[:-1].T.copy()), torch.from_numpy(start[-1])
-    optimizer = torch.optim.LBFGS(layer.parameters(), lr=1, max_iter=5)
+    optimizer = torch.optim.LBFGS(layer.parameters(), lr=1)
 
     def closure():
         optimizer.zero_grad()
@@ -179,9 +180,9 @@ def test_sgc_steps_are_those_of_torch(data):
 
     for _ in range(2):
         optimizer.step(closure)
-    assert np.allclose(model.Theta_, layer.weight.detach().numpy().T, atol=1e-7)
+    assert np.allclose(model.model_.coef_, layer.weight.detach().numpy(), atol=1e-4)
     assert np.array_equal(
-        model.predict(wide), layer(torch.from_numpy(propagate(wide.X, data.graph))).argmax(1)
+        model.predict(samples_of(wide)), layer(torch.from_numpy(propagate(wide.X, data.graph))).argmax(1)
     )
 
 

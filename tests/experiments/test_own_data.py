@@ -23,6 +23,7 @@ from sgclearn.experiments.models import MODELS, build_model
 from sgclearn.experiments.own_data import OwnData, prepared_features
 from sgclearn.experiments.own_models import WITHOUT_WEIGHTS, chosen_models, own_recipe
 from sgclearn.propagation.engines.threads import thread_count
+from sgclearn.tasks.dataset import samples_of
 
 PLAIN = ["logistic-regression", "label-propagation"]
 NAMES = ("red", "blue")
@@ -100,7 +101,10 @@ def test_compare_models_gives_every_run_a_split_that_all_models_share(
         monkeypatch.setattr(
             model,
             "fit",
-            lambda data, step: (seen.setdefault(seed, []).append(tuple(data.train)), fit(data, step))[1],
+            lambda data, step: (
+                seen.setdefault(seed, []).append(tuple(data.where("train"))),
+                fit(data, step),
+            )[1],
         )
         return model
 
@@ -264,7 +268,9 @@ def test_models_said_to_read_no_weights_read_none(name: str) -> None:
     weighted = Graph.from_edges(np.column_stack([A.row, A.col]), weights=weights, nodes=40)
     few = {"deepwalk": {"n_walks": 1}}.get(name, {"max_epochs": 3})
     plain, other = (
-        build_model(name, few, 23).fit(replace(data, graph=graph)).predict(replace(data, graph=graph))
+        build_model(name, few, 23)
+        .fit(samples_of(replace(data, graph=graph)))
+        .predict(samples_of(replace(data, graph=graph)))
         for graph in (data.graph, weighted)
     )
     np.testing.assert_array_equal(plain, other)

@@ -6,9 +6,9 @@ import pytest
 
 from sgclearn.errors import InputError
 from sgclearn.experiments import Selection
+from sgclearn.experiments.loading import LOADERS
 from sgclearn.experiments.models import build_model
 from sgclearn.experiments.plan import plan_tasks
-from sgclearn.experiments.problems import LOADERS
 from sgclearn.paper import list_recipes, load_recipe
 from sgclearn.paper.findings import FINDINGS
 from sgclearn.paper.graph_reports import MAKERS

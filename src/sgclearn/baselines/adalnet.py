@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sgclearn.baselines.features import EXTRA
-from sgclearn.baselines.lanczos import LanczosNetwork, Ritz, check_undirected
-from sgclearn.baselines.network import Inputs, edge_index, linear
+from sgclearn.baselines.lanczos import LanczosNetwork, Ritz
+from sgclearn.baselines.network import Inputs, check_undirected, edge_index, linear
 from sgclearn.errors import require
 from sgclearn.graph import Graph
 

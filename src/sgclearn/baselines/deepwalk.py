@@ -10,14 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.baselines.features import EXTRA, normalized_features
-from sgclearn.baselines.interface import Baseline, OnStep
-from sgclearn.baselines.network import NEEDS_TORCH, check_same_nodes, check_split, load_torch
+from sgclearn.baselines.features import EXTRA, Rows, normalized_features
+from sgclearn.baselines.interface import Baseline, Classes, OnStep, check_nodes
+from sgclearn.baselines.network import NEEDS_TORCH, load_torch
 from sgclearn.baselines.plain import regression
 from sgclearn.baselines.training import train
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
+from sgclearn.tasks.protocol import Samples
 
 WALKS_AT_A_TIME = 256
 NOISE_A_WALK = 40  # nodes drawn as noise for a walk, shared by all its places
@@ -82,22 +82,27 @@ class DeepWalk(Baseline):
                 f"{self.dimension}, {self.window}, {self.n_walks} and {self.walk_length}."
             )
 
-    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
-        """Learn vectors of all nodes, then the classes from those of `data.train`; see `Baseline.fit`."""
+    def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
+        """Learn vectors of all nodes, then the classes from the training samples; see `Baseline.fit`."""
         torch = load_torch(self.requires)
-        check_split(self, data, needs_val=self.weight_decay is None)
+        Classes.of(self, samples, needs_val=self.weight_decay is None)
         with self.timed(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.random_state)
-            self.details_ = self._learn(data.graph, on_step)
-            Z: Any = self.vectors_
-            if self.with_features:
-                X = normalized_features(data, self.row_norm)
-                Z = sp.csr_array(sp.hstack([X, sp.csr_array(Z)])) if sp.issparse(X) else np.hstack([X, Z])
-            model = regression(Z, data, self.weight_decay)
-        self.details_ |= {"weight_decay": float(model.weight_decay)}
-        self.classes_of_nodes_ = np.asarray(model.transduction_, dtype=np.intp)
-        self.n_parameters_ = 2 * self.vectors_.size + int(model.coef_.size + model.intercept_.size)
+            self.details_ = self._learn(samples.graph, on_step)
+            self.probe_ = regression(self._embeddings(samples), samples, self.weight_decay)
+        self.details_ |= {"weight_decay": float(self.probe_.weight_decay)}
+        self.n_parameters_ = 2 * self.vectors_.size + int(
+            self.probe_.coef_.size + self.probe_.intercept_.size
+        )
         return self
+
+    def _embeddings(self, samples: Samples) -> Any:
+        """Vectors, and features if they are wanted, of every sample."""
+        Z: Any = self.vectors_
+        if self.with_features:
+            X = normalized_features(samples, self.row_norm)
+            Z = sp.csr_array(sp.hstack([X, sp.csr_array(Z)])) if sp.issparse(X) else np.hstack([X, Z])
+        return Rows(samples).of(Z)
 
     def _learn(self, graph: Graph, on_step: OnStep | None) -> dict[str, Any]:
         torch = require("torch", EXTRA)
@@ -134,10 +139,10 @@ class DeepWalk(Baseline):
         total = pairs.sum() + self.n_noise * (noise * counts).sum()
         return -total / (near.sum() * len(walks))
 
-    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node of the graph of the fit; others have no vectors."""
-        check_same_nodes(self, data)
-        return self.classes_of_nodes_
+    def predict(self, samples: Samples) -> NDArray[Any]:
+        """Class of every sample of the graph of the fit; other nodes have no vectors."""
+        check_nodes(self, samples)
+        return np.asarray(self.probe_.predict(self._embeddings(samples)))
 
 
 def random_walks(

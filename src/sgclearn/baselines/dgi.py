@@ -9,21 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.baselines.features import EXTRA, Features, normalized_features
-from sgclearn.baselines.interface import Baseline, OnStep
-from sgclearn.baselines.network import (
-    NEEDS_PYG,
-    Inputs,
-    check_fitted,
-    check_split,
-    linear,
-    load_torch,
-    n_trained,
-    normalized_product,
-)
+from sgclearn.baselines.features import EXTRA, Features, Rows, normalized_features
+from sgclearn.baselines.interface import Baseline, Classes, OnStep, check_features, n_features
+from sgclearn.baselines.network import NEEDS_PYG, Inputs, linear, load_torch, n_trained, normalized_product
 from sgclearn.baselines.training import LowestLoss, train
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
+from sgclearn.tasks.protocol import Samples
 
 PROBE_EPOCHS, PROBE_LEARNING_RATE = 100, 0.01
 
@@ -78,24 +69,25 @@ class DGI(Baseline):
                 f"{self.hidden}, {self.max_epochs} and {self.patience}."
             )
 
-    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
-        """Learn embeddings of all nodes, then the classes from those of `data.train`; see `Baseline.fit`."""
+    def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
+        """Learn embeddings of all nodes, then the classes from the training samples; see `Baseline.fit`."""
         torch = load_torch(self.requires)
-        check_split(self, data, needs_val=False)
+        classes = Classes.of(self, samples, needs_val=False)
         with self.timed(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.random_state)
-            inputs = self._inputs(data)
-            self._build(data.X.shape[1])
+            inputs = self._inputs(samples)
+            self._build(n_features(samples))
             self.details_ = self._train(inputs, on_step)
             self.layers_.eval()
             with torch.no_grad():
-                Z = self._embeddings(inputs)
-            self.probe_ = fit_probe(Z[torch.tensor(data.train)], data.y[data.train], len(data.class_names))
+                Z = Rows(samples, classes.train).of(self._embeddings(inputs))
+            self.probe_ = fit_probe(Z, classes.codes[classes.train], len(classes))
         self.n_parameters_ = (n_trained(self.layers_) if self.max_epochs else 0) + n_trained(self.probe_)
         return self
 
-    def _inputs(self, data: GraphDataset) -> Inputs:
-        return Inputs(Features(normalized_features(data, self.row_norm)), normalized_product(data.graph))
+    def _inputs(self, samples: Samples) -> Inputs:
+        X = normalized_features(samples, self.row_norm)
+        return Inputs(Features(X), normalized_product(samples.graph))
 
     def _build(self, n_features: int) -> None:
         torch = require("torch", EXTRA)
@@ -131,13 +123,14 @@ class DGI(Baseline):
         rule = LowestLoss(self.patience)
         return train(self.layers_, optimizer, losses, None, rule, self.max_epochs, on_step)
 
-    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node, of the graph of the fit or of another with the same features."""
+    def predict(self, samples: Samples) -> NDArray[Any]:
+        """Class of every sample, of the graph of the fit or of another with the same features."""
         torch = require("torch", EXTRA)
-        check_fitted(self, data)
+        check_features(self, samples)
         with torch.no_grad():
-            codes = self.probe_(self._embeddings(self._inputs(data))).argmax(dim=1)
-        return np.asarray(codes.numpy(), dtype=np.intp)
+            Z = Rows(samples).of(self._embeddings(self._inputs(samples)))
+            codes = self.probe_(Z).argmax(dim=1)
+        return np.asarray(self.classes_[codes.numpy()])
 
 
 def fit_probe(Z: Any, y: NDArray[np.int64], n_classes: int) -> Any:

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.baselines.features import EXTRA, Features, normalized_features
-from sgclearn.baselines.network import Inputs, NodeNetwork, linear, normalized_matrix
+from sgclearn.baselines.network import Inputs, Labelled, NodeNetwork, linear, normalized_matrix
 from sgclearn.baselines.sparse_torch import SparseProduct
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
+from sgclearn.tasks.protocol import Samples
 
 DENSE_ABOVE = 0.1
 
@@ -80,9 +80,9 @@ class FastGCN(NodeNetwork):
                 f"n_sampled and batch_size must be >= 1: got {self.n_sampled} and {self.batch_size}."
             )
 
-    def _inputs(self, data: GraphDataset) -> Inputs:
-        sampled = self._graph(data.graph)
-        SX = sampled.S @ normalized_features(data, self.row_norm)
+    def _inputs(self, samples: Samples) -> Inputs:
+        sampled = self._graph(samples.graph)
+        SX = sampled.S @ normalized_features(samples, self.row_norm)
         if sp.issparse(SX):
             # A mean over neighbours fills up: past a share, dense products are the faster ones.
             SX = SX.toarray() if SX.nnz > DENSE_ABOVE * np.prod(SX.shape) else sp.csr_array(SX)
@@ -104,14 +104,15 @@ class FastGCN(NodeNetwork):
         H = require("torch", EXTRA).relu(inputs.features.linear(self.layers_["first"]))
         return inputs.graph.product(self.layers_["second"](H))
 
-    def _losses(self, inputs: Inputs, nodes: Any, y: Any) -> Iterator[Any]:
+    def _losses(self, inputs: Inputs, training: Labelled) -> Iterator[Any]:
         torch = require("torch", EXTRA)
+        nodes = training.rows.nodes(self)
         for batch in torch.randperm(len(nodes)).split(self.batch_size):
-            rows, _, below = self._draw(inputs.graph, nodes[batch].numpy())
+            rows, _, below = self._draw(inputs.graph, nodes[batch.numpy()])
             H = torch.relu(self.layers_["first"](torch.from_numpy(below)))  # (t, hidden)
             H = torch.nn.functional.dropout(H, self.dropout)
             logits = torch.from_numpy(rows) @ self.layers_["second"](H)
-            yield torch.nn.functional.cross_entropy(logits, y[batch])
+            yield torch.nn.functional.cross_entropy(logits, training.y[batch])
 
     def _draw(self, graph: Sampled, batch: NDArray[np.intp]) -> tuple[Any, Any, Any]:
         """`S[B, u] / (t q_u)` (B, t), the nodes drawn (t,) and their rows of `S X` (t, d)."""

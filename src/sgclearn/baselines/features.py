@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,18 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.baselines.sparse_torch import SparseProduct
-from sgclearn.datasets import GraphDataset
-from sgclearn.errors import require
+from sgclearn.errors import InputError, require
+from sgclearn.tasks.protocol import Samples, chosen_nodes
 
 EXTRA = "baselines"  # brings torch and torch_geometric
 SPARSE_BELOW = 0.1  # share of entries that are stored
 
 
-def normalized_features(data: GraphDataset, row_norm: str | None) -> Any:
+def normalized_features(samples: Samples, row_norm: str | None) -> Any:
     """Features (n, d) in float32, with rows of length one in the norm "l1" or "l2" if that is asked for."""
-    X: Any = data.X
+    if samples.X is None:
+        return sp.eye_array(samples.graph.n_nodes, format="csr", dtype=np.float32)
+    X: Any = samples.X
     if row_norm is not None:
         from sklearn.preprocessing import normalize
 
@@ -77,3 +80,41 @@ class Features:
         if self._row is not None:
             result = result + layer.weight @ self._row
         return result if layer.bias is None else result + layer.bias
+
+
+class Rows:
+    """Samples read off the nodes of a graph: `P H` for the rows P of a readout, or rows of H themselves.
+
+    Parameters
+    ----------
+    samples : Samples
+    chosen : integer array (k,), optional
+        The samples that are read, in this order; all if not given.
+    """
+
+    def __init__(self, samples: Samples, chosen: NDArray[np.intp] | None = None) -> None:
+        chosen = np.arange(samples.n_samples) if chosen is None else chosen
+        P = None if samples.readout is None else sp.csr_array(samples.readout[chosen])
+        self._nodes = chosen if P is None else chosen_nodes(P)
+        self._P = P
+
+    def of(self, H: Any) -> Any:
+        """Rows (k, c) of the samples from those of the nodes (n, c): a tensor, an array or a sparse matrix."""
+        if self._nodes is not None:
+            return H[self._nodes]
+        if isinstance(H, np.ndarray) or sp.issparse(H):
+            return self._P @ H
+        return self._product(H)
+
+    @cached_property
+    def _product(self) -> SparseProduct:
+        return SparseProduct(self._P)
+
+    def nodes(self, model: Any) -> NDArray[np.intp]:
+        """The nodes that the samples are, for a model that takes no others."""
+        if self._nodes is None:
+            name = type(model).__name__
+            raise InputError(
+                f"{name} takes samples that are nodes", "a readout that mixes some", "choose another model"
+            )
+        return self._nodes

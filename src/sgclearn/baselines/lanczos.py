@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.baselines.features import EXTRA
-from sgclearn.baselines.network import Inputs, NodeNetwork, linear, normalized_matrix
+from sgclearn.baselines.network import Inputs, NodeNetwork, check_undirected, linear, normalized_matrix
 from sgclearn.baselines.sparse_torch import SparseProduct
 from sgclearn.baselines.training import BestAccuracy, Rule
 from sgclearn.errors import InputError, require
@@ -161,15 +161,6 @@ class LNet(LanczosNetwork):
         torch = require("torch", EXTRA)
         powers = torch.stack([T**length for length in self.long], dim=1)  # (k, long)
         return torch.diag_embed(perceptron(powers).T)
-
-
-def check_undirected(model: Any, graph: Graph) -> None:
-    """Raise for a directed graph, whose matrix is not symmetric."""
-    if graph.directed:
-        raise InputError(
-            f"{type(model).__name__} takes an undirected graph: got a directed one; "
-            "build it with directed=False."
-        )
 
 
 def perceptron(widths: Sequence[int]) -> Any:

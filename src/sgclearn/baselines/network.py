@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.baselines.features import EXTRA, Features, normalized_features
-from sgclearn.baselines.interface import Baseline, OnStep
+from sgclearn.baselines.features import EXTRA, Features, Rows, normalized_features
+from sgclearn.baselines.interface import Baseline, Classes, OnStep, check_features, n_features
 from sgclearn.baselines.sparse_torch import SparseProduct
 from sgclearn.baselines.training import Judgement, MeanLoss, Rule, check_schedule, train
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
-from sgclearn.operators import Operator
+from sgclearn.operators import Operator, keeping_loops
+from sgclearn.tasks.protocol import Samples
 
 NEEDS_TORCH: tuple[tuple[str, str], ...] = (("torch", EXTRA),)
 NEEDS_PYG: tuple[tuple[str, str], ...] = (("torch", EXTRA), ("torch_geometric", EXTRA))
@@ -33,9 +33,19 @@ class Inputs:
     graph: Any
 
 
+@dataclass(frozen=True)
+class Labelled:
+    """Samples with labels, as a loss takes them: what reads them off the nodes, and their classes (k,)."""
+
+    rows: Any
+    y: Any
+
+
 @dataclass(eq=False, repr=False)
 class NodeNetwork(Baseline):
-    """A network for nodes, trained by Adam on the mean cross-entropy over the training nodes, all nodes at once.
+    """A network on nodes, trained by Adam on the mean cross-entropy over the training samples, all nodes at once.
+
+    The logits of a sample are those of its node, or what the readout of the samples makes of all nodes.
 
     A model says what its layers are (`_layers`), what they make of features and graph (`_logits`), how it takes the
     graph (`_graph`), which weights decay (`_decayed`) and by which rule an epoch is chosen (`_rule`).
@@ -98,56 +108,55 @@ class NodeNetwork(Baseline):
     def _rule(self) -> Rule:
         return MeanLoss(self.patience)
 
-    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
-        """Train on the labels of `data.train`, choosing by those of `data.val`; see `Baseline.fit`."""
+    def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
+        """Train on the training labels, choosing by those of the validation; see `Baseline.fit`."""
         torch = load_torch(self.requires)
-        check_split(self, data, needs_val=self.patience > 0)
+        classes = Classes.of(self, samples, needs_val=self.patience > 0)
         with self.timed(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.random_state)
-            inputs = self._inputs(data)
-            self.layers_ = torch.nn.ModuleDict(self._layers(data.X.shape[1], len(data.class_names)))
-            self.details_ = self._train(inputs, data, on_step)
+            inputs = self._inputs(samples)
+            self.layers_ = torch.nn.ModuleDict(self._layers(n_features(samples), len(classes)))
+            self.details_ = self._train(inputs, samples, classes, on_step)
         self.n_parameters_ = n_trained(self.layers_)
         return self
 
-    def _inputs(self, data: GraphDataset) -> Inputs:
-        return Inputs(Features(normalized_features(data, self.row_norm)), self._graph(data.graph))
+    def _inputs(self, samples: Samples) -> Inputs:
+        return Inputs(Features(normalized_features(samples, self.row_norm)), self._graph(samples.graph))
 
-    def _train(self, inputs: Inputs, data: GraphDataset, on_step: OnStep | None) -> dict[str, Any]:
+    def _train(
+        self, inputs: Inputs, samples: Samples, classes: Classes, on_step: OnStep | None
+    ) -> dict[str, Any]:
         torch = require("torch", EXTRA)
-        (train_nodes, train_y), (val_nodes, val_y) = (
-            (torch.tensor(nodes), torch.tensor(data.y[nodes])) for nodes in (data.train, data.val)
+        training, validation = (
+            Labelled(Rows(samples, part), torch.tensor(classes.codes[part]))
+            for part in (classes.train, classes.val)
         )
 
         def judge() -> Judgement:
             with torch.no_grad():
-                return judgement(self._logits(inputs, 0.0)[val_nodes], val_y)
+                return judgement(validation.rows.of(self._logits(inputs, 0.0)), validation.y)
 
         optimizer = adam(self.layers_, self._decayed(), self.learning_rate, self.weight_decay)
-        rule = self._rule() if len(val_nodes) else None  # without validation nodes the last epoch is taken
-        return train(
-            self.layers_,
-            optimizer,
-            lambda: self._losses(inputs, train_nodes, train_y),
-            judge,
-            rule,
-            self.max_epochs,
-            on_step,
-        )
+        rule = (
+            self._rule() if len(classes.val) else None
+        )  # without validation samples the last epoch is taken
+        losses = partial(self._losses, inputs, training)
+        return train(self.layers_, optimizer, losses, judge, rule, self.max_epochs, on_step)
 
-    def _losses(self, inputs: Inputs, nodes: Any, y: Any) -> Iterator[Any]:
+    def _losses(self, inputs: Inputs, training: Labelled) -> Iterator[Any]:
         """Loss of every batch of an epoch: here of one, the whole graph."""
-        logits = self._logits(inputs, self.dropout)
-        yield require("torch", EXTRA).nn.functional.cross_entropy(logits[nodes], y)
+        logits = training.rows.of(self._logits(inputs, self.dropout))
+        yield require("torch", EXTRA).nn.functional.cross_entropy(logits, training.y)
 
-    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node, of the graph of the fit or of another with the same features."""
+    def predict(self, samples: Samples) -> NDArray[Any]:
+        """Class of every sample, of the graph of the fit or of another with the same features."""
         torch = require("torch", EXTRA)
-        check_fitted(self, data)
+        check_features(self, samples)
         self.layers_.eval()
         with torch.no_grad():
-            codes = self._logits(self._inputs(data), 0.0).argmax(dim=1)
-        return np.asarray(codes.numpy(), dtype=np.intp)
+            logits = self._logits(self._inputs(samples), 0.0)
+            codes = Rows(samples).of(logits).argmax(dim=1)
+        return np.asarray(self.classes_[codes.numpy()])
 
 
 def load_torch(requires: tuple[tuple[str, str], ...]) -> Any:
@@ -162,45 +171,18 @@ def load_torch(requires: tuple[tuple[str, str], ...]) -> Any:
     return torch
 
 
-def check_split(model: Any, data: GraphDataset, needs_val: bool = True) -> None:
-    """Raise unless there are training nodes, and validation nodes where the model stops or chooses by them."""
-    if len(data.train) == 0 or (needs_val and len(data.val) == 0):
+def check_undirected(model: Any, graph: Graph) -> None:
+    """Raise for a directed graph, whose matrix is not symmetric."""
+    if graph.directed:
         raise InputError(
-            f"{type(model).__name__} needs training{' and validation' if needs_val else ''} nodes",
-            f"{len(data.train)} and {len(data.val)}",
-            f"give the dataset a split that has them{', or set patience=0' if hasattr(model, 'patience') else ''}",
-        )
-    model.n_nodes_, model.n_features_in_ = data.X.shape
-
-
-def check_fitted(model: Any, data: GraphDataset) -> None:
-    """Raise unless the model is fitted, and to as many features."""
-    name = type(model).__name__
-    if not hasattr(model, "n_features_in_"):
-        raise InputError(f"{name} must be fitted before it predicts: call fit first.")
-    if data.X.shape[1] != model.n_features_in_:
-        raise InputError(
-            f"{name} was fitted to {model.n_features_in_:,} features: got {data.X.shape[1]:,}; "
-            "predict on data with the same columns."
-        )
-
-
-def check_same_nodes(model: Any, data: GraphDataset) -> None:
-    """Raise unless the model is fitted, and to a graph of as many nodes."""
-    name = type(model).__name__
-    if not hasattr(model, "n_nodes_"):
-        raise InputError(f"{name} must be fitted before it predicts: call fit first.")
-    if data.graph.n_nodes != model.n_nodes_:
-        raise InputError(
-            f"{name} predicts the {model.n_nodes_:,} nodes it was fitted on: got a graph of "
-            f"{data.graph.n_nodes:,}; fit it on the graph that has them all."
+            f"{type(model).__name__} takes an undirected graph: got a directed one; "
+            "build it with directed=False."
         )
 
 
 def normalized_matrix(graph: Graph) -> sp.csr_array:
     """`S = D~^-1/2 (A + I) D~^-1/2`; loops in the data stay and I is added on top, as the papers' codes do."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*self-loops in the data")
+    with keeping_loops():
         return sp.csr_array(Operator(graph).matrix())
 
 

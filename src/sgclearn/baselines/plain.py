@@ -10,27 +10,26 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.baselines.features import normalized_features
-from sgclearn.baselines.interface import Baseline, OnStep
-from sgclearn.baselines.network import check_fitted, check_same_nodes, check_split
-from sgclearn.datasets import GraphDataset
+from sgclearn.baselines.features import Rows, normalized_features
+from sgclearn.baselines.interface import Baseline, Classes, OnStep, check_features, check_nodes
 from sgclearn.errors import InputError
 from sgclearn.estimators import SGCClassifier, SGCClassifierCV
+from sgclearn.tasks.protocol import Samples
 
 
 def regression(
-    X: Any, data: GraphDataset, weight_decay: float | None, on_step: OnStep | None = None
+    Z: Any, samples: Samples, weight_decay: float | None, on_step: OnStep | None = None
 ) -> SGCClassifier:
-    """Multinomial logistic regression on the training rows of X; without a decay, the best on the validation nodes."""
+    """Multinomial logistic regression of the samples on numbers Z (m, c); without a decay, the best by validation."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="no graph was given")
         if weight_decay is None:
             search = SGCClassifierCV(0)
-            labels = data.train_labels(with_val=True)
-            search.fit(X, labels, validation=data.val, on_step=on_step)
+            labels = samples.labels("train", "val")
+            search.fit(Z, labels, validation=samples.where("val"), on_step=on_step)
             best: dict[str, Any] = search.best_params_
             weight_decay = float(best["weight_decay"])
-        return SGCClassifier(0, weight_decay=weight_decay).fit(X, data.train_labels())
+        return SGCClassifier(0, weight_decay=weight_decay).fit(Z, samples.labels("train"))
 
 
 @dataclass(eq=False, repr=False)
@@ -57,22 +56,23 @@ class LogisticRegression(Baseline):
     row_norm: str | None = "l1"
     random_state: int = 2019
 
-    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
+    def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
         """Fit to the training labels; see `Baseline.fit`."""
-        check_split(self, data, needs_val=self.weight_decay is None)
+        Classes.of(self, samples, needs_val=self.weight_decay is None)
         with self.timed():
-            X = normalized_features(data, self.row_norm)
-            self.model_ = regression(X, data, self.weight_decay, on_step)
+            self.model_ = regression(self._read(samples), samples, self.weight_decay, on_step)
         self.n_parameters_ = int(self.model_.coef_.size + self.model_.intercept_.size)
         self.details_ = {"weight_decay": float(self.model_.weight_decay)}
         return self
 
-    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node."""
-        check_fitted(self, data)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="no graph was given")
-            return np.asarray(self.model_.predict(normalized_features(data, self.row_norm)), dtype=np.intp)
+    def _read(self, samples: Samples) -> Any:
+        """Features of the samples (m, d)."""
+        return Rows(samples).of(normalized_features(samples, self.row_norm))
+
+    def predict(self, samples: Samples) -> NDArray[Any]:
+        """Class of every sample."""
+        check_features(self, samples)
+        return np.asarray(self.model_.predict(self._read(samples)))
 
 
 @dataclass(eq=False, repr=False)
@@ -115,20 +115,22 @@ class LabelPropagation(Baseline):
         if self.max_iter < 1 or self.tol < 0:
             raise InputError(f"max_iter must be >= 1 and tol >= 0: got {self.max_iter} and {self.tol}.")
 
-    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
+    def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
         """Spread the training labels; see `Baseline.fit`."""
-        check_split(self, data, needs_val=False)
+        classes = Classes.of(self, samples, needs_val=False)
         with self.timed():
-            Y = np.zeros((len(data.train), len(data.class_names)))
-            Y[np.arange(len(data.train)), data.y[data.train]] = 1.0
-            degrees = data.graph.degrees()
+            train = Rows(samples, classes.train).nodes(self)
+            Y = np.zeros((len(train), len(classes)))
+            Y[np.arange(len(train)), classes.codes[classes.train]] = 1.0
+            graph = samples.graph
+            degrees = graph.degrees()
             inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-            P = sp.csr_array(sp.diags_array(inverse) @ data.graph.to_scipy())
-            F = np.zeros((data.graph.n_nodes, Y.shape[1]))
-            F[data.train] = Y
+            P = sp.csr_array(sp.diags_array(inverse) @ graph.to_scipy())
+            F = np.zeros((graph.n_nodes, Y.shape[1]))
+            F[train] = Y
             for step in range(self.max_iter):
                 spread = P @ F
-                spread[data.train] = Y
+                spread[train] = Y
                 change = np.abs(spread - F).max()
                 F = spread
                 if on_step is not None:
@@ -138,14 +140,15 @@ class LabelPropagation(Baseline):
             if self.class_mass:
                 mass = F.sum(axis=0) - Y.sum(axis=0)
                 F *= np.divide(Y.mean(axis=0), mass, out=np.ones_like(mass), where=mass > 0)
-                F[data.train] = Y
+                F[train] = Y
             F[F.sum(axis=1) == 0.0] = Y.mean(axis=0)
         self.scores_ = F
         self.n_parameters_ = 0
         self.details_ = {"iterations": step + 1}
         return self
 
-    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node of the graph of the fit."""
-        check_same_nodes(self, data)
-        return np.asarray(self.scores_.argmax(axis=1), dtype=np.intp)
+    def predict(self, samples: Samples) -> NDArray[Any]:
+        """Class of every sample of the graph of the fit."""
+        check_nodes(self, samples)
+        scores = Rows(samples).of(self.scores_)
+        return np.asarray(self.classes_[scores.argmax(axis=1)])

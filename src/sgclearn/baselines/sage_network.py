@@ -11,12 +11,12 @@ import numpy as np
 
 from sgclearn.baselines.features import EXTRA, normalized_features
 from sgclearn.baselines.neighbours import Block, check_drawn, draw_block, draw_blocks
-from sgclearn.baselines.network import Inputs, NodeNetwork
+from sgclearn.baselines.network import Inputs, Labelled, NodeNetwork
 from sgclearn.baselines.sage_features import RowFeatures
 from sgclearn.baselines.training import BestAccuracy, Rule
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import require
 from sgclearn.graph import Graph
+from sgclearn.tasks.protocol import Samples
 
 CHUNK = 4096  # nodes that a layer makes at a time in prediction
 
@@ -73,16 +73,17 @@ class DrawnNetwork(NodeNetwork):
     def _rule(self) -> Rule:
         return BestAccuracy(self.patience)
 
-    def _inputs(self, data: GraphDataset) -> Inputs:
+    def _inputs(self, samples: Samples) -> Inputs:
         rng = np.random.default_rng(self.random_state)
-        features: Any = RowFeatures(normalized_features(data, self.row_norm))
-        return Inputs(features, Drawing(data.graph, rng))
+        features: Any = RowFeatures(normalized_features(samples, self.row_norm))
+        return Inputs(features, Drawing(samples.graph, rng))
 
-    def _losses(self, inputs: Inputs, nodes: Any, y: Any) -> Iterator[Any]:
+    def _losses(self, inputs: Inputs, training: Labelled) -> Iterator[Any]:
         torch = require("torch", EXTRA)
+        nodes = training.rows.nodes(self)
         for batch in torch.randperm(len(nodes)).split(self.batch_size):
-            logits = self._of_nodes(inputs, nodes[batch].numpy(), self.dropout)
-            yield torch.nn.functional.cross_entropy(logits, y[batch])
+            logits = self._of_nodes(inputs, nodes[batch.numpy()], self.dropout)
+            yield torch.nn.functional.cross_entropy(logits, training.y[batch])
 
     def _of_nodes(self, inputs: Inputs, nodes: Any, dropout: float) -> Any:
         """Outputs (m, ...) of some nodes, from neighbours drawn for them."""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.baselines.interface import Baseline, OnStep
-from sgclearn.baselines.network import check_same_nodes, check_split, n_trained
+from sgclearn.baselines.features import Rows
+from sgclearn.baselines.interface import Baseline, Classes, OnStep, check_nodes
+from sgclearn.baselines.network import Labelled, check_undirected, n_trained
 from sgclearn.baselines.sparse_torch import SparseProduct
 from sgclearn.baselines.training import Judgement, MeanLoss, check_schedule, train
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.operators import Operator
+from sgclearn.tasks.protocol import Samples
 
 
 @dataclass(eq=False, repr=False)
@@ -75,16 +77,24 @@ class TextGCN(Baseline):
     def __post_init__(self) -> None:
         check_schedule(self.hidden, self.dropout, self.patience, self.max_epochs)
 
-    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
-        """Train on the labels of `data.train`, stopping by those of `data.val`; see `Baseline.fit`."""
+    def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
+        """Train on the training labels, stopping by those of the validation; see `Baseline.fit`."""
         torch = require("torch", "torch")
-        check_split(self, data, needs_val=self.patience > 0)
-        _check(data)
+        classes = Classes.of(self, samples, needs_val=self.patience > 0)
+        _check(self, samples)
         generator = torch.Generator().manual_seed(self.random_state)
         with self.timed():
-            S = sp.csr_array(Operator(data.graph).matrix())
+            S = sp.csr_array(Operator(samples.graph).matrix())
             self._layer = SparseProduct(S, is_symmetric=True)
-            self._train(torch, S, data, generator, on_step)
+            training, validation = (
+                # The last product is made for these samples, and for no others.
+                Labelled(SparseProduct(Rows(samples, part).of(S)), torch.from_numpy(classes.codes[part]))
+                for part in (classes.train, classes.val)
+            )
+            sizes = (samples.graph.n_nodes, self.hidden, len(classes))
+            weights = [_glorot(torch, *size, generator) for size in pairwise(sizes)]
+            self.layers_ = torch.nn.ParameterList(weights)
+            self._train(torch, training, validation, generator, on_step)
         self._scale_time()
         self.n_parameters_ = n_trained(self.layers_)
         return self
@@ -99,22 +109,16 @@ class TextGCN(Baseline):
         self.details_ |= {"scaled_from_epochs": epochs, "scaled_to_epochs": self.time_for_epochs}
 
     def _train(
-        self, torch: Any, S: sp.csr_array, data: GraphDataset, generator: Any, on_step: OnStep | None
+        self, torch: Any, training: Labelled, validation: Labelled, generator: Any, on_step: OnStep | None
     ) -> None:
-        weights = (
-            _glorot(torch, data.graph.n_nodes, self.hidden, generator),
-            _glorot(torch, self.hidden, len(data.class_names), generator),
-        )
-        self.layers_ = torch.nn.ParameterList(weights)
         cross_entropy = torch.nn.functional.cross_entropy
-        (rows, y), (val_rows, val_y) = (_output(torch, S, data, nodes) for nodes in (data.train, data.val))
 
         def losses() -> Iterator[Any]:
-            yield cross_entropy(self._forward(torch, rows, generator), y)
+            yield cross_entropy(self._forward(torch, training.rows, generator), training.y)
 
         def judge() -> Judgement:
             with torch.no_grad():
-                return float(cross_entropy(self._forward(torch, val_rows), val_y)), 0.0
+                return float(cross_entropy(self._forward(torch, validation.rows), validation.y)), 0.0
 
         rule = MeanLoss(self.patience) if self.patience else None
         optimizer = torch.optim.Adam(self.layers_.parameters(), lr=self.learning_rate)
@@ -122,7 +126,7 @@ class TextGCN(Baseline):
         self.details_["val_loss"] = rule.losses[-1] if rule else None
 
     def _forward(self, torch: Any, rows: SparseProduct, generator: Any = None) -> Any:
-        """Logits of the nodes that `rows` averages for; dropout only where there is a generator to draw it."""
+        """Logits of the rows of a product; dropout only where there is a generator to draw it."""
         W1, W2 = self.layers_
         if generator is not None:
             W1 = W1 * self._kept(torch, (len(W1), 1), generator)
@@ -136,35 +140,21 @@ class TextGCN(Baseline):
         kept = torch.rand(shape, generator=generator) >= self.dropout
         return kept.float() / (1.0 - self.dropout)
 
-    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node; the graph has to be that of the fit, because every node has weights of its own."""
+    def predict(self, samples: Samples) -> NDArray[Any]:
+        """Class of every sample; the graph has to be that of the fit, because every node has weights of its own."""
         torch = require("torch", "torch")
-        check_same_nodes(self, data)
+        check_nodes(self, samples)
         with torch.no_grad():
-            codes = self._forward(torch, self._layer).argmax(dim=1)
-        return np.asarray(codes.numpy(), dtype=np.intp)
+            codes = Rows(samples).of(self._forward(torch, self._layer)).argmax(dim=1)
+        return np.asarray(self.classes_[codes.numpy()])
 
 
-def _check(data: GraphDataset) -> None:
-    n_nodes = data.graph.n_nodes
-    X: Any = data.X
-    is_identity = sp.issparse(X) and X.shape == (n_nodes, n_nodes) and X.nnz == n_nodes
-    if not is_identity or (X.diagonal() != 1.0).any():
-        raise InputError(
-            f"TextGCN takes one-hot features: got X of shape {X.shape}, which is not the identity; "
-            "build the dataset with scipy.sparse.eye_array(n, format='csr')."
-        )
-    if data.graph.directed:
-        raise InputError(
-            "TextGCN takes an undirected graph: got a directed one; build it with directed=False."
-        )
+def _check(model: Any, samples: Samples) -> None:
+    if samples.X is not None:
+        raise InputError("TextGCN takes one-hot features", f"X of shape {samples.X.shape}", "leave X out")
+    check_undirected(model, samples.graph)
 
 
 def _glorot(torch: Any, n_in: int, n_out: int, generator: Any) -> Any:
     bound = (6.0 / (n_in + n_out)) ** 0.5
     return (2.0 * torch.rand((n_in, n_out), generator=generator) - 1.0) * bound
-
-
-def _output(torch: Any, S: sp.csr_array, data: GraphDataset, nodes: NDArray[np.intp]) -> tuple[Any, Any]:
-    """The last product for some nodes, and their classes."""
-    return SparseProduct(sp.csr_array(S[nodes])), torch.from_numpy(data.y[nodes])

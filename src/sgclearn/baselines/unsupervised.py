@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.baselines.deepwalk import random_walks
-from sgclearn.baselines.features import EXTRA
-from sgclearn.baselines.interface import OnStep
-from sgclearn.baselines.network import Inputs, adam, check_fitted
+from sgclearn.baselines.features import EXTRA, Rows
+from sgclearn.baselines.interface import Classes, OnStep, check_features
+from sgclearn.baselines.network import Inputs, adam
 from sgclearn.baselines.plain import regression
 from sgclearn.baselines.sage import GraphSAGE
 from sgclearn.baselines.training import train
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, require
 from sgclearn.graph import Graph
+from sgclearn.tasks.protocol import Samples
 
 
 @dataclass(eq=False, repr=False)
@@ -84,18 +84,20 @@ class UnsupervisedSAGE(GraphSAGE):
     def _outputs(self, H: Any, dropout: float) -> Any:
         return H
 
-    def fit(self, data: GraphDataset, on_step: OnStep | None = None) -> Self:
-        """Learn embeddings of all nodes, then the classes from those of `data.train`; see `Baseline.fit`."""
-        super().fit(data, on_step)
+    def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
+        """Learn embeddings of all nodes, then the classes from the training samples; see `Baseline.fit`."""
+        super().fit(samples, on_step)
         self.n_parameters_ += int(self.probe_.coef_.size + self.probe_.intercept_.size)
         return self
 
-    def _train(self, inputs: Inputs, data: GraphDataset, on_step: OnStep | None) -> dict[str, Any]:
+    def _train(
+        self, inputs: Inputs, samples: Samples, classes: Classes, on_step: OnStep | None
+    ) -> dict[str, Any]:
         optimizer = adam(self.layers_, list(self.layers_.parameters()), self.learning_rate, 0.0)
         details = train(
             self.layers_, optimizer, lambda: self._pair_losses(inputs), None, None, self.max_epochs, on_step
         )
-        self.probe_ = regression(self._embeddings(inputs), data, self.weight_decay)
+        self.probe_ = regression(self._embeddings(inputs, samples), samples, self.weight_decay)
         return details | {"weight_decay": float(self.probe_.weight_decay)}
 
     def _pair_losses(self, inputs: Inputs) -> Iterator[Any]:
@@ -118,16 +120,17 @@ class UnsupervisedSAGE(GraphSAGE):
             softplus = torch.nn.functional.softplus  # -log of the sigmoid of the opposite
             yield softplus(-(u * v).sum(dim=1)).mean() + softplus(products).sum(dim=1).mean()
 
-    def _embeddings(self, inputs: Inputs) -> NDArray[np.float64]:
+    def _embeddings(self, inputs: Inputs, samples: Samples) -> NDArray[np.float64]:
+        """Of every sample (m, 2 hidden)."""
         self.layers_.eval()
         with require("torch", EXTRA).no_grad():
-            Z = self._logits(inputs, 0.0).numpy()
+            Z = Rows(samples).of(self._logits(inputs, 0.0)).numpy()
         return np.asarray(Z, dtype=np.float64)
 
-    def predict(self, data: GraphDataset) -> NDArray[np.intp]:
-        """Class of every node, of the graph of the fit or of another with the same features."""
-        check_fitted(self, data)
-        return np.asarray(self.probe_.predict(self._embeddings(self._inputs(data))), dtype=np.intp)
+    def predict(self, samples: Samples) -> NDArray[Any]:
+        """Class of every sample, of the graph of the fit or of another with the same features."""
+        check_features(self, samples)
+        return np.asarray(self.probe_.predict(self._embeddings(self._inputs(samples), samples)))
 
 
 def walk_pairs(graph: Graph, length: int, rng: np.random.Generator) -> NDArray[np.int64]:

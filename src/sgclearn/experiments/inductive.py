@@ -13,41 +13,31 @@ from numpy.typing import NDArray
 
 from sgclearn.datasets import GraphDataset, load_dataset, make_block_graph
 from sgclearn.errors import InputError
-from sgclearn.experiments.problems import Problem, RunData
+from sgclearn.experiments.problems import Problem, RunData, accuracy, showing
+from sgclearn.tasks.dataset import samples_of
+from sgclearn.tasks.protocol import Samples
 
 DRAWN = "block"  # name of the graph that is drawn and not loaded
 STATISTICS = ("all", "train")
-NOBODY = np.zeros(0, np.intp)
 
 
-class InductiveProblem(Problem):
-    """`seen` is the subgraph of the training nodes, `asked` the whole graph without any label.
+def inductive_problem(samples: Samples) -> Problem:
+    """Cut the training nodes out: `seen` is their subgraph, `asked` the whole graph without any label.
 
     There are no validation nodes in `seen`: their edges are no part of the training graph. A model is therefore fitted
     for as many epochs or steps as its settings say, and validation nodes, scored on the whole graph as test nodes are,
     serve to choose settings only.
     """
+    train = samples.where("train")
+    parts: dict[str, Any] = {"y": samples.y[train], "split": samples.split[train], "ids": samples.ids[train]}
+    seen = replace(samples, graph=samples.graph.subgraph(train), X=samples.X[train], **parts)
+    return Problem(seen, showing(samples), samples, accuracy_and_f1)
 
-    @classmethod
-    def of(cls, data: GraphDataset) -> InductiveProblem:
-        """Cut the training nodes out of a dataset."""
-        train = data.train
-        seen = replace(
-            data,
-            graph=data.graph.subgraph(train),
-            X=data.X[train],
-            y=data.y[train],
-            train=np.arange(len(train)),
-            val=NOBODY,
-            test=NOBODY,
-        )
-        asked = replace(data, y=np.full_like(data.y, -1), train=NOBODY, val=NOBODY, test=NOBODY)
-        return cls(seen, asked, data)
 
-    def scores(self, predicted: NDArray[np.intp]) -> dict[str, float]:
-        """Accuracy in percent on the validation and test nodes; with one label a node it is the micro-F1 too."""
-        scores = super().scores(predicted)
-        return scores | {"test_micro_f1": scores["test_accuracy"]}
+def accuracy_and_f1(y: NDArray[Any], predicted: NDArray[Any]) -> dict[str, float]:
+    """Accuracy in percent; with one label a node it is the micro-F1 too."""
+    scores = accuracy(y, predicted)
+    return scores | {"micro_f1": scores["accuracy"]}
 
 
 def load_inductive(
@@ -81,7 +71,7 @@ def load_inductive(
     if shares is not None:
         data = _with_split(data, shares, split_seed)
     whole = replace(data, X=standardized(data.X, data.train if statistics == "train" else None))
-    problem = InductiveProblem.of(whole)
+    problem = inductive_problem(samples_of(whole))
     return lambda seed: problem
 
 

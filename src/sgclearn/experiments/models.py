@@ -12,7 +12,7 @@ from sgclearn.errors import InputError
 MODELS = {
     "sgc": Registered("sgclearn.experiments.sgc", "SGCModel"),
     "sgc-steps": Registered("sgclearn.experiments.sgc_steps", "StepsSGCModel"),
-    "text-sgc": Registered("sgclearn.experiments.sgc", "TextSGCModel", "text"),
+    "text-sgc": Registered("sgclearn.experiments.text", "TextSGCModel", "text"),
     **BASELINES,
 }
 

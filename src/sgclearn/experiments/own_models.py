@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sgclearn.baselines.settings import SettingGroup, published_settings
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import InputError, MissingExtraError, require
 from sgclearn.experiments.comparison import compare
 from sgclearn.experiments.experiment import Experiment, ModelEntry
 from sgclearn.experiments.models import MODELS, model_class
 from sgclearn.experiments.own_comparison import ModelComparison
-from sgclearn.experiments.own_data import Draw, OwnData
+from sgclearn.experiments.own_data import Data, Draw, OwnData
 from sgclearn.experiments.plan import Selection, check_amounts, keys_of
 from sgclearn.experiments.results import ResultFile
 from sgclearn.experiments.runner import OnProgress, run_experiment
@@ -97,7 +96,7 @@ def chosen_models(models: Sequence[str] | str | None) -> tuple[list[str], list[s
 
 
 def compare_models(
-    data: GraphDataset | Draw,
+    data: Data | Draw,
     models: Sequence[str] | str | None = None,
     *,
     runs: int = DEFAULT_RUNS,
@@ -114,9 +113,9 @@ def compare_models(
 
     Parameters
     ----------
-    data : GraphDataset or callable
-        A dataset with training, validation and test nodes, whose split all runs share; or a function from the seed of
-        a run to its dataset, so that every run has a split of its own.
+    data : GraphDataset, Samples or callable
+        Data with training, validation and test samples, whose split all runs share; or a function from the seed of a
+        run to its data, so that every run has a split of its own.
     models : sequence of str, "all", or None
         Names of `known_models`; SGC is always among them. None is SGC, logistic regression, label propagation and,
         where torch is installed, GCN.

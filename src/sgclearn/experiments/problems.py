@@ -1,130 +1,60 @@
-"""The data of a recipe: what a model may see, and the labels it is judged by."""
+"""The data of an experiment: what a model may see, and the labels it is judged by."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.datasets import GraphDataset, load_dataset
-from sgclearn.errors import InputError
+from sgclearn.tasks.protocol import Samples
 
-if TYPE_CHECKING:
-    from sgclearn.tasks.text import TextCorpus, TextGraph
+Score = Callable[[NDArray[Any], NDArray[Any]], dict[str, float]]
+"""Scores by name, from the labels of some samples and what was predicted for them."""
 
-VALIDATION_SHARE = 0.1
+
+def accuracy(y: NDArray[Any], predicted: NDArray[Any]) -> dict[str, float]:
+    """Share of the samples whose class is right, in percent."""
+    return {"accuracy": 100.0 * float((predicted == y).mean())}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Data of one run: a model is fitted on `seen` and predicts the nodes of `asked`; `whole` has their labels.
+    """Data of one run: a model is fitted on `seen` and predicts the samples of `asked`; `whole` has their labels.
 
-    `seen` has no label outside of training and validation. `asked` is the same dataset, but for inductive problems.
+    `seen` has no label outside of training and validation. `asked` is the same, but for inductive problems.
     """
 
-    seen: GraphDataset
-    asked: GraphDataset
-    whole: GraphDataset
+    seen: Samples
+    asked: Samples
+    whole: Samples
+    score: Score = accuracy
 
     @classmethod
-    def of(cls, data: GraphDataset) -> Problem:
-        """Hide the test labels of a dataset."""
-        hidden = replace(data, y=data.train_labels(with_val=True), test=np.zeros(0, np.intp))
-        return cls(hidden, hidden, data)
+    def of(cls, samples: Samples, score: Score = accuracy) -> Problem:
+        """Hide the test labels of samples."""
+        seen = showing(samples, "train", "val")
+        return cls(seen, seen, samples, score)
 
-    def scores(self, predicted: NDArray[np.intp]) -> dict[str, float]:
-        """Accuracy in percent on the validation and test nodes."""
-        parts = {"val_accuracy": self.whole.val, "test_accuracy": self.whole.test}
-        y = self.whole.y
-        return {
-            name: 100.0 * float((predicted[nodes] == y[nodes]).mean())
-            for name, nodes in parts.items()
-            if len(nodes)
-        }
+    def scores(self, predicted: NDArray[Any]) -> dict[str, float]:
+        """Scores on the validation and test samples."""
+        found: dict[str, float] = {}
+        for part in ("val", "test"):
+            rows = self.whole.where(part)
+            if len(rows):
+                scores = self.score(self.whole.y[rows], predicted[rows])
+                found |= {f"{part}_{name}": value for name, value in scores.items()}
+        return found
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TextDataset(GraphDataset):
-    """Documents and words as the nodes of a dataset, with one-hot features; only documents have labels."""
-
-    text_graph: TextGraph | None = None
+def showing(samples: Samples, *splits: str) -> Samples:
+    """The samples with the labels of some splits alone; the others are in no split."""
+    rows, split = samples.where(*splits), np.full(len(samples.split), None, dtype=object)
+    split[rows] = samples.split[rows]
+    return replace(samples, y=samples.labels(*splits), split=split)
 
 
 # What is loaded once for all runs, and the data of the run with a seed.
 RunData = Callable[[int], Problem]
-
-
-def load_problem(options: dict[str, Any], data_dir: Path | None = None) -> RunData:
-    """Load what all runs on a dataset share.
-
-    Parameters
-    ----------
-    options : dict
-        The dataset's entry in the recipe. `kind` is "node" (`load_dataset` with the remaining options; with
-        `redrawn` every run draws a split of its own), "inductive" (see `load_inductive`) or "text" (a corpus of
-        `load_corpus` as a graph of documents and words; every run draws its validation documents, a tenth of the
-        training documents).
-    data_dir : path, optional
-        Folder with the files; the folder named by SGCLEARN_DATA if not given.
-
-    Returns
-    -------
-    callable
-        From the seed of a run to its `Problem`.
-    """
-    given = {name: value for name, value in options.items() if name not in ("title", "kind", "on_request")}
-    kind = options.get("kind")
-    if kind not in LOADERS:
-        raise InputError(f"kind of a dataset must be one of {', '.join(LOADERS)}: got {kind!r}.")
-    return LOADERS[kind](data_dir=data_dir, **given)
-
-
-def _node(name: str, data_dir: Path | None, redrawn: bool = False, **options: Any) -> RunData:
-    if redrawn:
-        return lambda seed: Problem.of(
-            load_dataset(name, split="random", seed=seed, data_dir=data_dir, **options)
-        )
-    data = load_dataset(name, data_dir=data_dir, **options)
-    return lambda seed: Problem.of(data)
-
-
-def _inductive(name: str, data_dir: Path | None, **options: Any) -> RunData:
-    from sgclearn.experiments.inductive import load_inductive
-
-    return load_inductive(name, data_dir, **options)
-
-
-def _text(name: str, data_dir: Path | None, analyzer: str = "whitespace", **options: Any) -> RunData:
-    from sgclearn.tasks.text import TextGraphBuilder, load_corpus
-
-    # The cleaned corpora have spaces between their words; any other analyzer is for the text as it was.
-    corpus = load_corpus(name, data_dir, cleaned=analyzer == "whitespace")
-    builder = TextGraphBuilder(analyzer=analyzer, **options)  # type: ignore[arg-type]
-    return text_problem(corpus, builder.build(corpus.docs))
-
-
-def text_problem(corpus: TextCorpus, text_graph: TextGraph) -> RunData:
-    """Runs on a graph whose first nodes are the documents of a corpus; the words after them have no label."""
-    graph = text_graph.graph
-    y = np.full(graph.n_nodes, -1)
-    y[: len(corpus.y)] = corpus.y
-    features = sp.eye_array(graph.n_nodes, format="csr")
-
-    def problem(seed: int) -> Problem:
-        n_val = int(VALIDATION_SHARE * len(corpus.train))
-        shuffled = np.random.default_rng(seed).permutation(corpus.train)
-        split = (np.sort(shuffled[n_val:]), np.sort(shuffled[:n_val]), corpus.test)
-        data = TextDataset(
-            corpus.name, graph, features, y, corpus.class_names, None, *split, text_graph=text_graph
-        )
-        return Problem.of(data)
-
-    return problem
-
-
-LOADERS: dict[str, Callable[..., RunData]] = {"node": _node, "inductive": _inductive, "text": _text}

@@ -12,10 +12,11 @@ from typing import Any
 
 from sgclearn.errors import SgclearnError, require
 from sgclearn.experiments.experiment import Experiment
+from sgclearn.experiments.loading import load_problem
 from sgclearn.experiments.machine import machine, threads_limited, versions
 from sgclearn.experiments.models import build_model, model_class
 from sgclearn.experiments.plan import Pair, Selection, Stopwatch, Task, keys_of, plan_tasks
-from sgclearn.experiments.problems import Problem, RunData, load_problem
+from sgclearn.experiments.problems import Problem, RunData
 from sgclearn.experiments.results import Line, ResultFile
 from sgclearn.experiments.search import Settings, search_settings
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -169,3 +171,11 @@ def _warn_about_loops(graph: Graph, gamma: float) -> None:
         SgclearnWarning,
         stacklevel=3,
     )
+
+
+@contextmanager
+def keeping_loops() -> Iterator[None]:
+    """No warning about loops in the data, where adding I on top of them is what the paper's runs do."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*self-loops in the data")
+        yield

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +14,7 @@ from sgclearn.datasets.inert_pickle import read_pickle
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY
 from sgclearn.errors import InputError
 from sgclearn.experiments.machine import in_words, machine, threads_limited, versions
+from sgclearn.operators import keeping_loops
 from sgclearn.paper.recipe import Recipe
 from sgclearn.paper.report import Report, Table
 from sgclearn.spectral import Theorem1, check_theorem1, plot_filters
@@ -50,7 +49,7 @@ def make_report(
     names = tuple(recipe.datasets) if datasets is None else tuple(datasets)
     if recipe.form not in MAKERS:
         raise InputError(f"form of a report must be one of {', '.join(MAKERS)}: got {recipe.form!r}.")
-    with _plain_words(), threads_limited(threads):
+    with keeping_loops(), threads_limited(threads):
         report = MAKERS[recipe.form](recipe, names, data_dir)
     made_with = {"threads": threads, "versions": versions(), "machine": machine()}
     return replace(
@@ -58,14 +57,6 @@ def make_report(
         document={**(report.document or {}), **made_with},
         measured_with=(in_words(made_with),),
     )
-
-
-@contextmanager
-def _plain_words() -> Iterator[None]:
-    with warnings.catch_warnings():
-        # Loops in the data stay and I is added on top of them, as in the paper's own runs.
-        warnings.filterwarnings("ignore", message=".*self-loops in the data")
-        yield
 
 
 def _statistics(recipe: Recipe, names: tuple[str, ...], data_dir: Path | None) -> Report:
@@ -133,7 +124,7 @@ def _spectra(recipe: Recipe, names: tuple[str, ...], data_dir: Path | None) -> R
 
 def _draw_spectra(data: GraphDataset, feature: int, n_hops: tuple[int, ...]) -> Any:
     columns: Any = data.X
-    with _plain_words():
+    with keeping_loops():
         x = columns[:, [feature]].toarray().ravel()
         figure = plot_filters(data.graph, x, n_hops=n_hops, name=f"feature {feature + 1}")
     for axes in figure.axes:
