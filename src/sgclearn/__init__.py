@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
     from sgclearn.persist import load_model, save_model
     from sgclearn.propagation import Compute, SGCTransformer, propagate
+    from sgclearn.tasks.relations import SGCRelationClassifier
     from sgclearn.tasks.text import TextSGCClassifier
 
 _ROOM_OF = {
@@ -45,6 +46,7 @@ _ROOM_OF = {
     "save_model": "persist",
     "load_model": "persist",
     "TextSGCClassifier": "tasks.text",
+    "SGCRelationClassifier": "tasks.relations",
 }
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "SGCClassifier",
     "SGCClassifierCV",
     "SGCMultilabelClassifier",
+    "SGCRelationClassifier",
     "SGCTransformer",
     "TextSGCClassifier",
     "evaluate_predictions",
