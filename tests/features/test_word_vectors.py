@@ -115,7 +115,7 @@ def test_bad_npz_is_an_error(tmp_path: Path) -> None:
 
 
 def test_one_word_as_words_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputTypeError, match="collection of words: got 'sea'"):
+    with pytest.raises(InputTypeError, match="collection of texts: got 'sea'"):
         read_word_vectors(write(tmp_path, GLOVE), words="sea")
 
 

@@ -48,6 +48,8 @@ def fit_valid(model: Any) -> Any:
     name = type(model).__name__
     if name.startswith("Text"):
         return model.set_params(weight_decay=1e-2).fit(DOCS, ["a", "a", "b", "b", "", "b"])
+    if name == "SGCRelationClassifier":
+        return model.fit(_sentences())
     if name == "SGCTransformer":
         return model.fit(features(), graph=graph())
     if name == "SGCMultilabelClassifier":
@@ -57,6 +59,16 @@ def fit_valid(model: Any) -> Any:
     if name == "SGCClassifierCV":
         model.set_params(n_hops=(0, 1), weight_decay=(1e-2, 1e-1), cv=2)
     return model.fit(features(), labels(), graph=graph())
+
+
+def _sentences() -> Any:
+    from sgclearn.tasks.relations import sentences_from_records
+
+    spans = {"subj_start": 0, "subj_end": 0, "obj_start": 2, "obj_end": 2, "stanford_head": [2, 0, 2]}
+    words = ("rain causes floods", "cars have wheels", "smoke causes fear", "trees have leaves")
+    return sentences_from_records(
+        [{"token": text.split(), "relation": "ab"[n % 2], **spans} for n, text in enumerate(words)]
+    )
 
 
 def _operator(rng: random.Random) -> Any:
@@ -161,7 +173,14 @@ def _node_ids(rng: random.Random) -> Any:
     return NodeIds(["a", "b", "c"])
 
 
+def _word_vectors(rng: random.Random) -> Any:
+    from sgclearn.features import WordVectors
+
+    return WordVectors(["oil", "corn"], np.eye(2, 3, dtype=np.float32))
+
+
 VALID_OBJECTS: dict[str, Callable[[random.Random], Any]] = {
+    "WordVectors": _word_vectors,
     "Compute": _compute,
     "Explainer": _explainer,
     "Graph": _any_graph,
@@ -194,6 +213,7 @@ _VALID: dict[str, Callable[[random.Random], Any]] = {
     "y": lambda rng: labels(),
     "docs": lambda rng: list(DOCS),
     "documents": lambda rng: list(DOCS),
+    "sentences": lambda rng: _sentences(),
     "y_true": lambda rng: [0, 1, 1, 0],
     "y_pred": lambda rng: [0, 1, 0, 0],
     "indptr": lambda rng: np.array([0, 1, 2]),
@@ -229,6 +249,8 @@ _VALID: dict[str, Callable[[random.Random], Any]] = {
     "state_dict": lambda rng: {},
     "count": lambda rng: 31_000,
     "text": lambda rng: "crude oil",
+    "words": lambda rng: ["oil", "corn"],
+    "vectors": _word_vectors,
     "document": lambda rng: 0,
 }
 

@@ -180,7 +180,7 @@ def test_foreign_or_inconsistent_model_file_is_refused(model: SGCRelationClassif
     [
         ({"roles": ("subject", "verb")}, InputError, "roles must be some of subject, object, path"),
         ({"roles": "path"}, InputError, "roles must be some of"),
-        ({"vectors": np.eye(3)}, InputTypeError, "vectors must be WordVectors: got ndarray"),
+        ({"vectors": np.eye(3)}, InputTypeError, "vectors must be a WordVectors: got ndarray"),
         ({"vectors": None, "clues": False}, InputError, "needs vectors or clues"),
         ({"min_count": 0}, InputError, "min_count must be a whole number >= 1: got 0"),
         ({"vector_weight": 0.0}, InputError, "vector_weight must be a positive number: got 0.0"),
@@ -203,7 +203,7 @@ def test_bad_labels_are_errors(sentences: Sentences) -> None:
     bare = sentences_from_records([record("a b c", None, [2, 0, 2], (0, 0), (2, 2))])
     with pytest.raises(InputError, match="must have relations to learn from"):
         SGCRelationClassifier().fit(bare)
-    with pytest.raises(InputTypeError, match="sentences must be Sentences: got list"):
+    with pytest.raises(InputTypeError, match="sentences must be a Sentences: got list"):
         SGCRelationClassifier().fit(corpus())  # type: ignore[arg-type]
 
 

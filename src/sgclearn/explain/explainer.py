@@ -20,6 +20,7 @@ from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph
 from sgclearn.propagation.propagate import check_rows
 from sgclearn.propagation.source import NodeFeatures
+from sgclearn.validation.matrices import as_matrix
 from sgclearn.validation.parameters import shown
 
 
@@ -100,7 +101,7 @@ class Explainer:
 
     def explain_row(self, row: Any, against: Any = None, *, label: Any = None) -> Explanation:
         """Explain a sample of several nodes: a row (1, n) of a readout."""
-        row = sparse.csr_array(row)
+        row = sparse.csr_array(as_matrix(row, "row"))
         if row.shape != (1, self.n_nodes):
             raise InputError(
                 f"row must have one entry per node, shape (1, {self.n_nodes})", f"shape {row.shape}",

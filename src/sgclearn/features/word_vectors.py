@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sgclearn.errors import DataFileError, InputError, InputTypeError
 from sgclearn.tables.archives import array_names, load_arrays
 from sgclearn.tables.contents import content
+from sgclearn.validation.parameters import check_texts, check_type
 from sgclearn.validation.reading import as_path
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ class WordVectors:
     matrix: NDArray[np.float32]
 
     def __post_init__(self) -> None:
+        check_type(self.words, (list, tuple), "words", "give the words in the order of the rows")
+        check_type(self.matrix, np.ndarray, "matrix", "give one row a word")
+        if self.matrix.dtype.kind != "f" or not all(isinstance(word, str) for word in self.words):
+            raise InputTypeError(
+                "words must be texts and matrix real numbers", str(self.matrix.dtype), "convert them first"
+            )
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
             raise InputError(
                 "matrix must have one row a word",
@@ -71,6 +78,7 @@ class WordVectors:
 
     def positions(self, words: Iterable[str]) -> NDArray[np.intp]:
         """Row of each word, -1 for an unknown one: the word as it is spelled, or else in lower case."""
+        words = check_texts(words, "words")
         found = (self._position.get(word, self._position.get(word.lower(), -1)) for word in words)
         return np.fromiter(found, dtype=np.intp)
 
@@ -88,7 +96,7 @@ class WordVectors:
             Words that each mean is over.
         """
         rows: list[NDArray[np.intp]] = []
-        for name in names:
+        for name in check_texts(names, "names"):
             parts = [part for part in _PARTS.split(name) if part]
             whole = self.positions(["-".join(parts)])
             found = whole if whole[0] >= 0 else self.positions(parts)
@@ -123,11 +131,10 @@ def read_word_vectors(
         In the order of the file; of two lines with the same word the first counts.
     """
     path = as_path(path)
-    if isinstance(words, str):
-        raise InputTypeError(
-            "words must be a collection of words", repr(words), "give a list", argument="words"
-        )
-    wanted = None if words is None else {word for spelled in words for word in (spelled, spelled.lower())}
+    check_type(encoding, str, "encoding", "name one, such as utf-8")
+    wanted = None
+    if words is not None:
+        wanted = {word for spelled in check_texts(words, "words") for word in (spelled, spelled.lower())}
     if path.suffix.lower() == ".npz":
         return _kept(_of_npz(path), wanted)
     return _of_text(path, wanted, encoding)

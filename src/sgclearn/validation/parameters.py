@@ -64,6 +64,19 @@ def check_type(value: Any, kinds: type | tuple[type, ...], name: str, remedy: st
         raise InputTypeError(f"{name} must be a {wanted}: got {type(value).__name__}; {remedy}.")
 
 
+def check_texts(values: Any, name: str) -> list[str]:
+    """Texts of a collection; one text alone is a mistake."""
+    try:
+        texts = list(values) if not isinstance(values, str | bytes) else None
+    except TypeError:
+        texts = None
+    if texts is None or not all(isinstance(text, str) for text in texts):
+        raise InputTypeError(
+            f"{name} must be a collection of texts", shown(values), "give a list", argument=name
+        )
+    return texts
+
+
 def check_dtype(dtype: Any) -> np.dtype[Any]:
     """Give the type of the numbers of a matrix: bool, float32 or float64."""
     try:

@@ -23,7 +23,7 @@ from sgclearn.tasks.relations.clues import Vocabulary, clue_names
 from sgclearn.tasks.relations.readouts import ROLES, read_out, token_vectors
 from sgclearn.tasks.relations.scoring import evaluate_relations
 from sgclearn.tasks.relations.sentences import Sentences
-from sgclearn.validation.parameters import Number, Whole, shown
+from sgclearn.validation.parameters import Number, Whole, check_type, shown
 
 Array = NDArray[np.float64]
 DEFAULT_ROLES = ("subject", "object", "path", "between")
@@ -173,10 +173,11 @@ class SGCRelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 "vectors must be WordVectors", type(self.vectors).__name__, "read them with read_word_vectors",
                 argument="vectors",
             )  # fmt: skip
-        wrong = [role for role in self.roles if role not in ROLES]
-        if wrong or not self.roles or isinstance(self.roles, str):
+        roles = self.roles if isinstance(self.roles, list | tuple) else ()
+        if not roles or any(role not in ROLES for role in roles):
             expected = f"roles must be some of {', '.join(ROLES)}"
             raise InputError(expected, shown(self.roles), "choose from these", argument="roles")
+        check_type(self.clues, bool, "clues", "say whether words and paths are used")
         if self.vectors is None and not self.clues:
             raise InputError("a model needs vectors or clues", "neither", "give vectors", argument="vectors")
         Whole("1 keeps every clue", low=1).check("min_count", self.min_count)
@@ -184,12 +185,14 @@ class SGCRelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _decays(self, validation: Sentences | None) -> list[float]:
         given = self.weight_decay
-        values = [given] if isinstance(given, int | float) else list(given)
+        values: list[Any] = [*given] if isinstance(given, list | tuple) else [given]
         decays = sorted({check_weight_decay(value) for value in values}, reverse=True)
         if not decays:
             raise InputError(
                 "weight_decay must be at least one number", "none", "give one", argument="weight_decay"
             )
+        if validation is not None:
+            _check_sentences(validation, "validation")
         if len(decays) > 1 and (validation is None or validation.labels is None):
             raise InputError(
                 "several values of weight_decay need labelled validation sentences", "none",
@@ -268,6 +271,7 @@ class SGCRelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def decision_function(self, sentences: Sentences) -> Array:
         """Logits (m, C)."""
         check_is_fitted(self, "coef_")
+        _check_sentences(sentences)
         return np.asarray(self._rows(sentences).matmul(self.coef_.T) + self.intercept_)
 
     def predict_proba(self, sentences: Sentences) -> Array:
@@ -284,18 +288,26 @@ class SGCRelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return evaluate_relations(_labels(sentences, y), predicted, n_resamples=0).value.value
 
 
-def _labels(sentences: Sentences, y: Sequence[str] | None) -> list[Any]:
-    if not isinstance(sentences, Sentences):
-        raise InputTypeError(
-            "sentences must be Sentences", type(sentences).__name__, "read them with read_sentences"
-        )
-    labels = sentences.labels if y is None else y
-    if labels is None:
+def _check_sentences(sentences: Any, name: str = "sentences") -> None:
+    check_type(sentences, Sentences, name, "read them with read_sentences")
+
+
+def _labels(sentences: Sentences, y: Sequence[str | None] | None) -> list[Any]:
+    """A relation or None for every sentence."""
+    _check_sentences(sentences)
+    if y is None and sentences.labels is None:
         raise InputError("sentences must have relations to learn from", "none", "give y, or label them")
-    if len(labels) != len(sentences):
-        raise InputError(
-            "y must have one relation a sentence",
-            f"{len(labels):,} for {len(sentences):,} sentences",
-            "align it",
+    labels = sentences.labels if y is None else y
+    found = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    if not isinstance(found, list | tuple) or not all(
+        label is None or isinstance(label, str) for label in found
+    ):
+        raise InputTypeError(
+            "y must be relations as texts, or None", shown(y), "name the relations", argument="y"
         )
-    return list(labels)
+    if len(found) != len(sentences):
+        raise InputError(
+            "y must have one relation a sentence", f"{len(found):,} for {len(sentences):,} sentences", "align it",
+            argument="y",
+        )  # fmt: skip
+    return list(found)
