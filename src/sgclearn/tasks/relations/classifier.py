@@ -168,11 +168,8 @@ class SGCRelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _check(self) -> None:
         check_n_hops(self.n_hops)
-        if self.vectors is not None and not isinstance(self.vectors, WordVectors):
-            raise InputTypeError(
-                "vectors must be WordVectors", type(self.vectors).__name__, "read them with read_word_vectors",
-                argument="vectors",
-            )  # fmt: skip
+        if self.vectors is not None:
+            check_type(self.vectors, WordVectors, "vectors", "read them with read_word_vectors")
         roles = self.roles if isinstance(self.roles, list | tuple) else ()
         if not roles or any(role not in ROLES for role in roles):
             expected = f"roles must be some of {', '.join(ROLES)}"
