@@ -51,7 +51,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         path = Path(path)
     except TypeError as error:
-        raise InputTypeError(f"a path must be a string or a path: got {path!r}; name a file.") from error
+        raise InputTypeError("a path must be a string or a path", repr(path), "name a file") from error
     with as_input_error(path):
         _check_name(path)
         remove_stale(path)
@@ -69,14 +69,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def _check_name(path: Path) -> None:
     if "\0" in str(path):
-        raise InputError(f"{str(path)!r} must be the name of a file: got a NUL in it; leave it out.")
+        raise InputError(f"{str(path)!r} must be the name of a file", "a NUL in it", "leave it out")
     if path.is_dir():
-        raise InputError(f"{path} must be the name of a file: got a folder; add a file name.")
+        raise InputError(f"{path} must be the name of a file", "a folder", "add a file name")
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} must be the name of a file: got a device or a pipe; choose another name.")
+        raise InputError(f"{path} must be the name of a file", "a device or a pipe", "choose another name")
     if not path.parent.is_dir():
         raise InputError(
-            f"{path} must be in a folder that exists: got no folder {path.parent}; make it first."
+            f"{path} must be in a folder that exists", f"no folder {path.parent}", "make it first"
         )
 
 
@@ -87,11 +87,13 @@ def as_input_error(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{path} must be writable: got {error.strerror or error}; choose another place."
+            f"{path} must be writable", f"{error.strerror or error}", "choose another place"
         ) from error
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{str(path)!r} must be a name that the file system can hold: got {error.reason}; choose another name."
+            f"{str(path)!r} must be a name that the file system can hold",
+            f"{error.reason}",
+            "choose another name",
         ) from error
 
 

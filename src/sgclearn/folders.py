@@ -100,8 +100,9 @@ class Claim:
             except BlockingIOError as error:
                 if time.monotonic() >= end:
                     raise FolderTakenError(
-                        f"{self.folder} must be a folder that no other process is writing: got one that another is "
-                        "writing now; wait until it has ended, or choose another folder."
+                        f"{self.folder} must be a folder that no other process is writing",
+                        "one that another is writing now",
+                        "wait until it has ended, or choose another folder",
                     ) from error
                 time.sleep(_PAUSE)
 

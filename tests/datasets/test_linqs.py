@@ -37,14 +37,14 @@ def test_reader_keeps_ids_and_counts_an_edge_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r"cora\.content must have an id, .*, got an empty file: get it again"),
-        (CONTENT + "5\t1\tTheory\n", "got 3 in line 4, which begins with '5 1 Theory': get it again"),
+        ("", r"cora\.content must have an id, .*: got an empty file; get it again"),
+        (CONTENT + "5\t1\tTheory\n", "got 3 in line 4, which begins with '5 1 Theory'; get it again"),
         (CONTENT + "5\t1\t0\t2\tTheory\n", "in line 4, which begins with '5 1 0 2 Theory'"),
         (CONTENT + "five\t1\t0\t0\tTheory\n", "in line 4, which begins with 'five"),
         ("\n" + CONTENT, "got 0 in line 1"),
         ("5\tTheory\n", "got 2 in line 1"),
-        (CONTENT + "7\t1\t0\t0\tTheory\n", r"cora\.content, each there once, got others \(.*7.*\): get both"),
-        (CONTENT.replace("Theory", "Théorie"), "got other bytes than ASCII: get it again"),
+        (CONTENT + "7\t1\t0\t0\tTheory\n", r"cora\.content, each there once: got .*7.*\); get both"),
+        (CONTENT.replace("Theory", "Théorie"), "got other bytes than ASCII; get it again"),
     ],
 )
 def test_reader_refuses_damaged_papers(tmp_path: Path, content: str, message: str) -> None:
@@ -55,11 +55,11 @@ def test_reader_refuses_damaged_papers(tmp_path: Path, content: str, message: st
 @pytest.mark.parametrize(
     ("cites", "message"),
     [
-        ("", r"cora\.cites must have two ids in every line, got an empty file"),
-        (CITES + "40\n", "got 1 in line 5, which begins with '40': get it again"),
+        ("", r"cora\.cites must have two ids in every line: got an empty file"),
+        (CITES + "40\n", "got 1 in line 5, which begins with '40'; get it again"),
         (CITES + "40\tseven\n", "in line 5, which begins with '40 seven'"),
         (CITES + "40\t" + "9" * 30, "got 2 in line 5"),
-        (CITES + "40\t99\n", r"citations of the papers in cora\.content, .* got others \(.*99.*\): get both"),
+        (CITES + "40\t99\n", r"citations of the papers in cora\.content, .*: got .*99.*\); get both"),
     ],
 )
 def test_reader_refuses_damaged_citations(tmp_path: Path, cites: str, message: str) -> None:

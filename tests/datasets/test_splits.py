@@ -67,7 +67,7 @@ def test_redraw_training_counts_only_free_nodes() -> None:
     y = np.array([0, 0, 0, 0])
     public = Split(np.array([0]), np.array([1]), np.array([2]))
     assert set(redraw_training(y, public, 2, 12, ("red",)).train) == {0, 3}
-    with pytest.raises(InputError, match="'red' has 2 to draw from and 3 are asked for"):
+    with pytest.raises(InputError, match="must have 3 labelled nodes to draw from: got 2 in class 'red'"):
         redraw_training(y, public, 3, 12, ("red",))
 
 
@@ -79,8 +79,8 @@ def test_redraw_training_counts_only_free_nodes() -> None:
         (True, 0, None, "n_per_class"),
         (1, -1, None, "n_val must be an integer of at least 0: got -1"),
         (1, 0, -3, "n_test must be an integer of at least 0: got -3"),
-        (10, 5, None, "class 'red' has 12 to draw from and 15 are asked for"),
-        (5, 5, 5, "class 'red' has 12 to draw from and 15 are asked for"),
+        (10, 5, None, "15 labelled nodes to draw from: got 12 in class 'red'"),
+        (5, 5, 5, "15 labelled nodes to draw from: got 12 in class 'red'"),
     ],
 )
 def test_split_per_class_refuses_bad_counts(n_train: int, n_val: int, n_test: int, message: str) -> None:

@@ -63,7 +63,7 @@ def test_encoding_survives_json(drawn: tuple[pa.Table, bool], impute: str) -> No
     try:
         encoding = Encoding.learn(table, impute=impute)
     except InputError as error:
-        assert "has none in" in str(error)  # noqa: PT017
+        assert "got none in" in str(error)  # noqa: PT017
         return
     again = Encoding.from_dict(json.loads(json.dumps(encoding.to_dict())))
     assert again == encoding
@@ -141,7 +141,7 @@ def test_impute_fills_numbers_and_keeps_the_value_for_new_nodes(impute: str, fil
 def test_impute_of_a_column_of_nulls() -> None:
     table = pa.table({"a": pa.nulls(3)})
     np.testing.assert_array_equal(Encoding.learn(table, impute="zero").apply(table), np.zeros((3, 1)))
-    with pytest.raises(InputError, match=r"column 'a' has none in 3 rows"):
+    with pytest.raises(InputError, match=r"got none in 3 rows in column 'a'"):
         Encoding.learn(table, impute="mean")
 
 
@@ -162,30 +162,30 @@ def test_impute_missing_string_unseen_at_learning_gives_zeros_and_a_warning() ->
 @pytest.mark.parametrize("column", [[1.0, None, None], [1.0, float("nan"), None], ["a", None, None]])
 def test_missing_values_name_column_count_and_choices(column: list[object]) -> None:
     table = pa.table({"good": [1, 2, 3], "bad": column})
-    with pytest.raises(InputError, match=r"'bad' has 2 missing values.*mean.*median.*zero.*--impute"):
+    with pytest.raises(InputError, match=r"2 missing values in column 'bad'.*'mean'.*'median'.*'zero'"):
         Encoding.learn(table).apply(table)
 
 
 def test_missing_values_of_new_nodes_are_refused_without_impute() -> None:
     encoding = Encoding.learn(pa.table({"a": ["x", "y"], "b": [1, 2]}))
-    with pytest.raises(InputError, match=r"'a' has 1 missing"):
+    with pytest.raises(InputError, match=r"1 missing value in column 'a'"):
         encoding.apply(pa.table({"a": ["x", None], "b": [1, 2]}))
-    with pytest.raises(InputError, match=r"'b' has 1 missing"):
+    with pytest.raises(InputError, match=r"1 missing value in column 'b'"):
         encoding.apply(pa.table({"a": ["x", "y"], "b": [1, None]}))
 
 
 def test_infinite_values_name_the_column() -> None:
-    with pytest.raises(InputError, match=r"column 'b' holds 2 infinite values"):
+    with pytest.raises(InputError, match=r"2 infinite values in column 'b'"):
         Encoding.learn(pa.table({"a": [1.0, 2.0], "b": [np.inf, -np.inf]}), impute="mean")
 
 
 def test_values_whose_squares_overflow_name_the_column() -> None:
-    with pytest.raises(InputError, match=r"column 'b' holds -1e\+151; give the column in another unit"):
+    with pytest.raises(InputError, match=r"got -1e\+151 in column 'b'; give the column in another unit"):
         Encoding.learn(pa.table({"a": [1e150], "b": [-1e151]}))
 
 
 def test_text_among_numbers_is_refused_and_text_alone_is_not() -> None:
-    with pytest.raises(InputError, match=r"'a' has 2 numbers and 'x' in row 1 \(counted from 0\)"):
+    with pytest.raises(InputError, match=r"2 numbers and 'x' in row 1 \(counted from 0\) of column 'a'"):
         Encoding.learn(pa.table({"a": ["1", "x", "-2.5e3", None]}), impute="mean")
     assert Encoding.learn(pa.table({"a": ["1", "x", "y"]})).n_features == 3
     assert Encoding.learn(pa.table({"a": ["1", "2"]})).names == ("a=1", "a=2")
@@ -195,7 +195,7 @@ def test_text_among_numbers_is_refused_and_text_alone_is_not() -> None:
 
 def test_values_beyond_float32_are_infinite_in_a_float32_encoding() -> None:
     encoding = Encoding.learn(pa.table({"a": np.float32([1, 2])}))
-    with pytest.raises(InputError, match=r"column 'a' holds 1 infinite"):
+    with pytest.raises(InputError, match=r"1 infinite value in column 'a'"):
         encoding.apply(pa.table({"a": [1e300]}))
 
 
@@ -210,13 +210,15 @@ def test_values_beyond_float32_are_infinite_in_a_float32_encoding() -> None:
     ],
 )
 def test_other_types_name_column_and_type(column: pa.Array, named: str) -> None:
-    with pytest.raises(InputError, match=rf"column 'odd' holds {re.escape(named)}"):
+    with pytest.raises(InputError, match=rf"got {re.escape(named)}.* in column 'odd'"):
         Encoding.learn(pa.table({"odd": column}))
 
 
 def test_categories_beyond_the_limit_name_column_count_and_remedies() -> None:
     table = pa.table({"word": [f"w{j}" for j in range(51)]})
-    with pytest.raises(InputError, match=r"at most 50 .*'word' has 51; drop it.*id_column.*max_categories"):
+    with pytest.raises(
+        InputError, match=r"at most 50 .*got 51 in column 'word'; drop it.*id_column.*max_categories"
+    ):
         Encoding.learn(table)
     assert Encoding.learn(table, max_categories=51).n_features == 51
     assert Encoding.learn(table.slice(1)).n_features == 50
@@ -231,20 +233,20 @@ def test_unknown_category_gives_zeros_and_a_warning() -> None:
 
 def test_new_columns_must_be_the_learned_ones() -> None:
     encoding = Encoding.learn(pa.table({"a": [1], "b": [2]}))
-    with pytest.raises(InputError, match=r"the 2 columns .*: 'b' missing and 'c', 'd' not known"):
+    with pytest.raises(InputError, match=r"the 2 columns .*: got none called 'b' and 'c', 'd', which"):
         encoding.apply(pa.table({"a": [1], "c": [2], "d": [2]}))
-    with pytest.raises(InputError, match=r"learned from: 'a', 'b' missing; give"):
+    with pytest.raises(InputError, match=r"learned from: got none called 'a', 'b'; give"):
         encoding.apply(pa.table({}))
-    many = {"a": [1], "b": [1]} | {f"z{j}": [1] for j in range(9)}
-    with pytest.raises(InputError, match=r"'z4' and 4 more not known"):
+    many = {"a": [1], "b": [1]} | {f"z{j}": [1] for j in range(14)}
+    with pytest.raises(InputError, match=r"'z9' and 4 more, which it does not know"):
         encoding.apply(pa.table(many))
 
 
 def test_new_columns_must_have_the_learned_kind() -> None:
     encoding = Encoding.learn(pa.table({"n": [1], "s": ["x"]}))
-    with pytest.raises(InputError, match=r"'n' must hold numbers .* got string"):
+    with pytest.raises(InputError, match=r"must be numbers .* got string in column 'n'"):
         encoding.apply(pa.table({"n": ["1"], "s": ["x"]}))
-    with pytest.raises(InputError, match=r"'s' must hold strings .* got int64"):
+    with pytest.raises(InputError, match=r"must be strings .* got int64 in column 's'"):
         encoding.apply(pa.table({"n": [1], "s": [1]}))
 
 

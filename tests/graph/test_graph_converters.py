@@ -204,26 +204,26 @@ def test_from_pyg_refuses_edges_of_another_shape() -> None:
     ],
 )
 def test_columns_are_chosen_by_their_words(names: list[str], expected: tuple[str, str, str | None]) -> None:
-    chosen = choose_columns("t", names, None, None, None)
+    chosen = choose_columns(names, None, None, None)
     assert (chosen.source, chosen.target, chosen.weight) == expected
 
 
 def test_columns_that_cannot_be_chosen_are_asked_for() -> None:
-    with pytest.raises(InputError, match="its columns are 'a', 'b', 'c'"):
-        choose_columns("t", ["a", "b", "c"], None, None, None)
+    with pytest.raises(InputError, match="got the columns 'a', 'b', 'c'"):
+        choose_columns(["a", "b", "c"], None, None, None)
     with pytest.raises(InputError, match="together"):
-        choose_columns("t", ["a", "b"], "a", None, None)
+        choose_columns(["a", "b"], "a", None, None)
     with pytest.raises(InputError, match="two columns"):
-        choose_columns("t", ["a", "b"], "a", 0, None)
-    with pytest.raises(InputError, match="weight must name a column of t: got 'w'"):
-        choose_columns("t", ["a", "b"], None, None, "w")
+        choose_columns(["a", "b"], "a", 0, None)
+    with pytest.raises(InputError, match="weight must name a column: got 'w'"):
+        choose_columns(["a", "b"], None, None, "w")
     with pytest.raises(InputError, match="and 2 more"):
-        choose_columns("t", [f"c{i}" for i in range(12)], "x", "y", None)
+        choose_columns([f"c{i}" for i in range(12)], "x", "y", None)
 
 
 def test_columns_without_header_are_the_first_two_and_the_rest_is_said() -> None:
     names = ["column_0", "column_1", "column_2"]
     with pytest.warns(SgclearnWarning, match="weight='column_2' makes the third the weight"):
-        choose_columns("t", names, None, None, None, has_header=False)
-    assert choose_columns("t", names, None, None, 2, has_header=False).weight == "column_2"
-    assert choose_columns("t", names, None, None, False, has_header=False).weight is None
+        choose_columns(names, None, None, None, has_header=False)
+    assert choose_columns(names, None, None, 2, has_header=False).weight == "column_2"
+    assert choose_columns(names, None, None, False, has_header=False).weight is None

@@ -53,7 +53,7 @@ def test_negative_row_number_is_refused() -> None:
 
 
 def test_n_nodes_goes_with_row_numbers_only() -> None:
-    with pytest.raises(InputError, match="use nodes="):
+    with pytest.raises(InputError, match="name the nodes with nodes="):
         Graph.from_edges(["a"], ["b"], n_nodes=2)
     with pytest.raises(InputError, match="len"):
         Graph.from_edges(["a"], ["b"], nodes=["a", "b"], n_nodes=3)

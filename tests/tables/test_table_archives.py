@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import zipfile
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 
 from sgclearn.errors import DataFileError
 from sgclearn.tables.archives import array_names, load_arrays, load_matrix
-from sgclearn.tables.messages import RowError, counted
+from sgclearn.tables.messages import counted
 
 
 def npy(shape: str, descr: str = "<f8", payload: bytes = b"", version: int = 1) -> bytes:
@@ -95,11 +94,5 @@ def test_matrix_with_absurdly_many_rows_is_refused(tmp_path: Path) -> None:
         load_matrix(tmp_path / "m.npz")
 
 
-def test_row_error_names_its_place_and_survives_pickle() -> None:
-    error = RowError("got 'x'", 4, "; mend it.")
-    assert (
-        str(pickle.loads(pickle.dumps(error))) == str(error) == "got 'x' in row 4 (counted from 0); mend it."
-    )
-    assert str(RowError("got 'x'", 4, "; mend it.", place="")) == "got 'x'; mend it."
-    assert error.at("line 6") == "got 'x' in line 6; mend it."
+def test_counted_things_agree_with_their_number() -> None:
     assert [counted(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]

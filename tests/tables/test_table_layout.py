@@ -122,7 +122,7 @@ def test_packed_file_is_unpacked(write: Callable[..., Path], suffix: str, pack: 
 
 def test_packed_file_that_is_cut_is_refused(write: Callable[..., Path]) -> None:
     path = write(gzip.compress(b"1,2\n" * 1000)[:-12], "edges.csv.gz")
-    with pytest.raises(DataFileError, match=r"must be a whole \.gz file, and could not be read"):
+    with pytest.raises(DataFileError, match=r"must be a whole \.gz file: got one that could not be read"):
         read_table(path)
 
 

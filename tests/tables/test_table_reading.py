@@ -121,7 +121,7 @@ def test_ragged_row_is_named_by_its_line(
 
 
 def test_single_column_points_to_the_delimiter(write: Callable[..., Path]) -> None:
-    with pytest.raises(DataFileError, match="--delimiter"):
+    with pytest.raises(DataFileError, match="delimiter="):
         read_table(write("1\n2\n3\n"))
     with pytest.raises(DataFileError, match="delimiter ','"):
         read_table(write("a;b\n1;2\n"), delimiter=",")

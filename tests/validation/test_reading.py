@@ -16,12 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from sgclearn import read_edges, read_features
-from sgclearn.errors import DataFileError, InputTypeError, ModelFileError
+from sgclearn.errors import DataFileError, InputError, InputTypeError, MemoryLimitError, ModelFileError
 from sgclearn.tables.contents import content
 from sgclearn.validation.reading import (
     FREE_BYTES,
     MOST_RATIO,
     as_path,
+    naming,
     reading,
     regular_file,
     text_budget,
@@ -61,13 +62,24 @@ def test_reading_turns_every_fault_into_an_input_error() -> None:
         IndexError(),
         UnicodeDecodeError("utf-8", b"", 0, 1, "bad"),
     ):
-        message = r"f must be a thing, and could not be read \(.+\): mend it"
+        message = r"f must be a thing: got one that could not be read \(.+\); mend it"
         with pytest.raises(DataFileError, match=message), reading("f", "a thing", "mend it"):
             raise fault
     with pytest.raises(DataFileError, match="f must fit into memory"), reading("f", "a thing"):
         raise MemoryError
-    with pytest.raises(InputTypeError, match="as it is"), reading("f", "a thing"):
-        raise InputTypeError("as it is")
+    message = r"could not be read \(X must be 1: got 2\); again"
+    with pytest.raises(DataFileError, match=message), reading("f", "a thing", "again"):
+        raise InputError("X must be 1", "2", "take 1")
+    with (
+        pytest.raises(DataFileError, match="f: X must be 1: got 2; take 1"),
+        reading("f", "a thing"),
+        naming("f"),
+    ):
+        raise InputTypeError("X must be 1", "2", "take 1")
+    with pytest.raises(ModelFileError, match=r"^as it is$"), reading("f", "a thing"):
+        raise ModelFileError("as it is")
+    with pytest.raises(MemoryLimitError, match=r"^as it is$"), reading("f", "a thing"):
+        raise MemoryLimitError("as it is")
     with pytest.raises(KeyboardInterrupt), reading("f", "a thing"):
         raise KeyboardInterrupt
 

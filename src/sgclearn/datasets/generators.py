@@ -150,8 +150,9 @@ def _draw_graph(rng: np.random.Generator, blocks: Blocks, n_edges: int, within: 
         keys = _distinct(np.concatenate([keys, drawn]))
     if len(keys) < n_edges:
         raise InputError(
-            f"n_edges={n_edges:,} must leave room to draw different edges: got {len(keys):,} of them after "
-            f"{_ROUNDS} rounds; ask for fewer, or lower within."
+            f"n_edges={n_edges:,} must leave room to draw different edges",
+            f"{len(keys):,} of them after {_ROUNDS} rounds",
+            "ask for fewer, or lower within",
         )
     if len(keys) > n_edges:
         keys = np.delete(keys, rng.choice(len(keys), len(keys) - n_edges, replace=False))
@@ -226,8 +227,10 @@ def _check_edges(n_edges: int | None, n_nodes: int) -> int:
     n_edges = _count("n_edges", n_edges, least=0)
     if n_edges > most:
         raise InputError(
-            f"n_edges must be at most {most:,} for {n_nodes:,} nodes, a fifth of all pairs: got {n_edges:,}; "
-            "ask for fewer edges or more nodes."
+            f"n_edges must be at most {most:,} for {n_nodes:,} nodes, a fifth of all pairs",
+            f"{n_edges:,}",
+            "ask for fewer edges or more nodes",
+            argument="n_edges",
         )
     return n_edges
 
@@ -243,4 +246,4 @@ def _check_shares(**given: Any) -> None:
         words, allows = ranges[name]
         number = Number(low=-np.inf).plain(value)
         if number is None or not allows(number):
-            raise InputError(f"{name} must be {words}: got {shown(value)}; correct it.")
+            raise InputError(f"{name} must be {words}", shown(value), "correct it", argument=name)

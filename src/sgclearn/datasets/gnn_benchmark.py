@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.datasets.dataset import LabelledGraph
-from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
 from sgclearn.tables.archives import csr_of_parts, load_arrays
+from sgclearn.validation.reading import reading
 
 _PARTS = ("data", "indices", "indptr", "shape")
 _KEYS = (*(f"adj_{part}" for part in _PARTS), *(f"attr_{part}" for part in _PARTS), "labels")
@@ -35,7 +35,7 @@ def read_gnn_benchmark(path: Path, class_names: tuple[str, ...] = ()) -> Labelle
     -----
     An edge counts once whether the file has it in one direction or in both, and loops stay.
     """
-    try:
+    with reading(path, "an npz file of gnn-benchmark", "get it again"):
         arrays = load_arrays(path, _KEYS)
         adjacency, X = (_matrix(path, arrays, name) for name in ("adj", "attr"))
         ends = adjacency.tocoo()
@@ -49,10 +49,7 @@ def read_gnn_benchmark(path: Path, class_names: tuple[str, ...] = ()) -> Labelle
             or not 0 <= y.min() <= y.max() < len(y)
         ):
             raise ValueError(f"{len(y)} labels, features {X.shape} and adjacency {adjacency.shape}")
-    except Exception as error:  # a damaged archive can fail in many ways, all of them the file's fault
-        raise DataFileError(
-            f"{path} must be an npz file of gnn-benchmark, got one that cannot be read ({error}): get it again."
-        ) from error
+
     names = class_names or tuple(f"class {k}" for k in range(int(y.max()) + 1))
     return LabelledGraph(graph, X, y, names, None, None)
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import DataFileError
+from sgclearn.errors import InputError
+from sgclearn.validation.reading import naming, reading
 
 
 class StoredDtype:
@@ -91,8 +92,10 @@ class _Unpickler(pickle.Unpickler):
         try:
             return _ADMITTED[module, name]
         except KeyError:
-            raise DataFileError(
-                f"a Planetoid file must need numpy arrays only, got {module}.{name}"
+            raise InputError(
+                "a Planetoid file must need numpy arrays only",
+                f"{module}.{name}",
+                "do not trust this file, get the original again",
             ) from None
 
 
@@ -107,14 +110,8 @@ def _check_opcodes(content: bytes) -> None:
 
 def read_pickle(path: Path) -> Any:
     """Object of a Planetoid file: numbers, texts, lists, dictionaries, `ndarray` or `StoredMatrix`."""
-    try:
+    with reading(path, "an original Planetoid file", "get it again"), naming(path):
         content = path.read_bytes()
         _check_opcodes(content)
         held = _Unpickler(io.BytesIO(content), encoding="latin1").load()
-    except DataFileError as error:
-        raise DataFileError(f"{path}: {error}: do not trust this file, get the original again.") from None
-    except Exception as error:  # a damaged pickle is a damaged program: it can fail in any way
-        raise DataFileError(
-            f"{path} must be an original Planetoid file, got one that cannot be read ({error}): get it again."
-        ) from error
     return held.value if isinstance(held, StoredArray) else held

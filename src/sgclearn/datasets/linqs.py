@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from sgclearn.datasets.dataset import LabelledGraph
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
+from sgclearn.validation.reading import reading
 
 _PAPER = "an id, 0 or 1 for each word and a class"
 _CITATION = "two ids"
@@ -41,14 +42,10 @@ def read_linqs(content: Path, cites: Path) -> LabelledGraph:
     for row, pair in enumerate(citations):
         if len(pair) != 2 or not all(map(_ID.fullmatch, pair)):
             raise _damaged(cites, _CITATION, row, pair)
-    try:
+    expected = f"a file with citations of the papers in {content.name}, each there once"
+    with reading(cites, expected, "get both again"):
         ids = [int(paper[0]) for paper in papers]
         graph = Graph.from_edges(np.array(citations, dtype=np.int64), nodes=ids)
-    except InputError as error:  # a paper twice, or a citation of one that is not there
-        raise DataFileError(
-            f"{cites} must have citations of the papers in {content.name}, each there once, got others "
-            f"({str(error).rstrip('.')}): get both again."
-        ) from error
     words = "".join("".join(paper[1:-1]) for paper in papers).encode()
     X = np.frombuffer(words, dtype=np.uint8).reshape(len(papers), n_words) - ord("0")
     names, y = np.unique([paper[-1] for paper in papers], return_inverse=True)
@@ -62,16 +59,17 @@ def _fields(path: Path, expected: str) -> list[list[str]]:
         lines = [line.split() for line in path.read_text(encoding="ascii").splitlines()]
     except UnicodeDecodeError as error:
         raise DataFileError(
-            f"{path} must have {expected} in every line, got other bytes than ASCII: get it again."
+            f"{path} must have {expected} in every line", "other bytes than ASCII", "get it again"
         ) from error
     if not lines:
-        raise DataFileError(f"{path} must have {expected} in every line, got an empty file: get it again.")
+        raise DataFileError(f"{path} must have {expected} in every line", "an empty file", "get it again")
     return lines
 
 
 def _damaged(path: Path, expected: str, row: int, fields: list[str]) -> DataFileError:
     start = " ".join(fields)[:40]
     return DataFileError(
-        f"{path} must have {expected} in every line, as many as in the first, got {len(fields)} in line "
-        f"{row + 1}, which begins with {start!r}: get it again."
+        f"{path} must have {expected} in every line, as many as in the first",
+        f"{len(fields)} in line {row + 1}, which begins with {start!r}",
+        "get it again",
     )

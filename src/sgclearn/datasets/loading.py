@@ -17,7 +17,7 @@ from sgclearn.datasets.planetoid import read_planetoid
 from sgclearn.datasets.reddit import read_reddit
 from sgclearn.datasets.registry import PLANETOID_PARTS, REGISTRY, DatasetInfo
 from sgclearn.datasets.splits import Split, redraw_training, split_per_class
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import DataFileError, InputError, Setting, Words
 from sgclearn.validation.matrices import check_values
 from sgclearn.validation.parameters import Choice
 from sgclearn.validation.reading import reading, regular_file
@@ -117,11 +117,14 @@ def _split_kind(info: DatasetInfo, split: str | None, options: dict[str, int | N
     """Which split to take; an option that it would not use is an error."""
     has_public = info.per_class is None
     if split not in ("public", "random", "per_class", None):
-        raise InputError(f"split must be 'public', 'random', 'per_class' or None: got {split!r}.")
+        raise InputError(
+            "split must be 'public', 'random', 'per_class' or None", repr(split), argument="split"
+        )
     if split == "public" and not has_public:
         raise InputError(
-            f"split must be 'random', 'per_class' or None for {info.name}: got 'public', and it has no public "
-            "split."
+            f"split must be 'random', 'per_class' or None for {info.name}",
+            "'public', and it has no public split",
+            argument="split",
         )
     if not has_public or split == "per_class":
         return "per_class"
@@ -129,12 +132,13 @@ def _split_kind(info: DatasetInfo, split: str | None, options: dict[str, int | N
     fixed = ("seed", "n_per_class", "n_val", "n_test") if chosen == "public" else ("n_val", "n_test")
     given = [name for name in fixed if options[name] is not None]
     if given:
-        remedy = (
-            "use split='random'"
-            if chosen == "public"
-            else "validation and test stay those of the public split; split='per_class' draws them too"
+        drawn = "random" if chosen == "public" else "per_class"  # what draws more than the chosen one
+        raise InputError(
+            f"{given[0]} goes with splits that are drawn",
+            f"the {chosen} split of {info.name}, of which that part is fixed",
+            ("use ", Setting("split", drawn)),
+            argument=given[0],
         )
-        raise InputError(f"{given[0]} cannot be set for the {chosen} split of {info.name}: {remedy}.")
     return chosen
 
 
@@ -154,13 +158,13 @@ def _read(info: DatasetInfo, data_dir: Folder | None) -> LabelledGraph:
     if info.layout == "embedded":
         if data_dir is not None:
             raise InputError(
-                f"{info.name} is inside the package: got data_dir={str(data_dir)!r}; leave it out."
+                f"{info.name} is inside the package", f"data_dir={str(data_dir)!r}", "leave it out"
             )
         return read_embedded(info.files[0])
     folders = search_folders(data_dir)
     found = find_files(info, folders)
     if found is None:
-        raise DataFileError(_not_found(info, folders, data_dir))
+        raise _not_found(info, folders, data_dir)
     check_files(found)
     return read_files(found.form.layout, found.paths, info.class_names)
 
@@ -187,17 +191,19 @@ def _read_layout(layout: str, paths: Sequence[Path], class_names: tuple[str, ...
     return read_npz(*paths)
 
 
-def _not_found(info: DatasetInfo, folders: Sequence[Path], data_dir: Folder | None) -> str:
+def _not_found(info: DatasetInfo, folders: Sequence[Path], data_dir: Folder | None) -> DataFileError:
     files = info.files[0] + (f" and {len(info.files) - 1} more" if len(info.files) > 1 else "")
     to = "" if data_dir is None else f" --data-dir {data_dir}"
     get = f"get them with sgc datasets get {info.name}{to}, " if info.can_be_fetched else ""
     if data_dir is None and len(folders) == 1:  # the cache alone
-        return (
-            f"{info.name} needs a folder with its files ({files}), got none: {get}pass data_dir or set "
-            f"{DATA_VARIABLE}."
-        )
-    return (
-        f"{info.name} needs {files} in the data folder, got {folders[0]} without "
-        f"{missing_file(info, folders[0])}: {get}put the files there, or name another folder with data_dir or "
-        f"{DATA_VARIABLE}."
+        remedy: Words = (f"{get}pass ", Setting("data_dir"), f" or set {DATA_VARIABLE}")
+        return DataFileError(f"{info.name} needs a folder with its files ({files})", "none", remedy)
+    return DataFileError(
+        f"{info.name} needs {files} in the data folder",
+        f"{folders[0]} without {missing_file(info, folders[0])}",
+        (
+            f"{get}put the files there, or name another folder with ",
+            Setting("data_dir"),
+            f" or {DATA_VARIABLE}",
+        ),
     )

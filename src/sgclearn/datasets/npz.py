@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sgclearn.datasets.dataset import LabelledGraph
-from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
 from sgclearn.tables.archives import csr_of_parts, load_arrays
 from sgclearn.tables.contents import content
+from sgclearn.validation.reading import reading
 
 
 def embedded_arrays(path: str) -> dict[str, NDArray[Any]]:
@@ -72,7 +72,7 @@ def read_npz(path: Path, vocabulary: Path | None = None) -> LabelledGraph:
     vocabulary : Path, optional
         Names of the features, one a line, xz-compressed.
     """
-    try:
+    with reading(path, "an npz file with features, edges and labels", "get it again"):
         arrays = load_arrays(path, _KEYS)
         parts = [arrays[f"x_{part}"] for part in ("indices", "indptr", "shape")]
         X = csr_of_parts(path, arrays["x_data"].astype(np.float64), *parts)
@@ -80,9 +80,4 @@ def read_npz(path: Path, vocabulary: Path | None = None) -> LabelledGraph:
         y = arrays["y"].astype(np.int64)
         classes = tuple(arrays["class_names"].tolist())
         words = None if vocabulary is None else _lines_of(vocabulary)
-    except Exception as error:  # a damaged archive can fail in many ways, all of them the file's fault
-        raise DataFileError(
-            f"{path} must be an npz file with features, edges and labels, got one that cannot be read "
-            f"({error}): get it again."
-        ) from error
     return LabelledGraph(graph, X, y, classes, words, None)

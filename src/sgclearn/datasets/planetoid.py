@@ -53,9 +53,10 @@ def read_planetoid(files: Mapping[str, Path], class_names: tuple[str, ...] = ())
     )
     if not fits:
         raise DataFileError(
-            f"Planetoid files must fit together: got {allx.shape[0]}, {len(ally)}, {tx.shape[0]}, {len(ty)} "
-            f"and {len(test)} rows in allx, ally, tx, ty and test.index of {files['allx'].parent}; "
-            "get them again."
+            "Planetoid files must fit together",
+            f"{allx.shape[0]}, {len(ally)}, {tx.shape[0]}, {len(ty)} and {len(test)} rows in allx, ally, tx, ty "
+            f"and test.index of {files['allx'].parent}",
+            "get them again",
         )
     rows = sp.vstack([allx, tx], format="coo")
     X = sp.csr_array((rows.data, (position[rows.row], rows.col)), shape=(n_nodes, allx.shape[1]))
@@ -79,28 +80,22 @@ def _one_hot(path: Path) -> NDArray[Any]:
     rows = read_pickle(path)
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "iuf":
         got = f"{type(rows).__name__} of shape {getattr(rows, 'shape', '?')}"
-        raise DataFileError(f"{path} must have one row of 0 and 1 for each node, got {got}: get it again.")
+        raise DataFileError(f"{path} must have one row of 0 and 1 for each node", got, "get it again")
     return rows
 
 
 def _test_index(path: Path) -> NDArray[np.int64]:
-    try:
+    with reading(path, "a file of one integer a line", "get it again"):
         test = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
-    except ValueError as error:
-        raise DataFileError(f"{path} must have one integer a line, got something else ({error}).") from error
-    if len(test) == 0:
-        raise DataFileError(f"{path} must have one integer a line, got an empty file: get it again.")
-    return test
+        if len(test) == 0:
+            raise ValueError("it is empty")
+        return test
 
 
 def _graph(path: Path, n_nodes: int) -> Graph:
     adjacency = read_pickle(path)
-    try:
+    with reading(path, f"a file with the neighbours of {n_nodes} nodes", "get it again"):
         lengths = [len(neighbours) for neighbours in adjacency.values()]
         source = np.repeat(np.array(list(adjacency), dtype=np.int64), lengths)
         target = np.array([node for neighbours in adjacency.values() for node in neighbours], dtype=np.int64)
         return Graph.from_edges(source, target, n_nodes=n_nodes)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise DataFileError(
-            f"{path} must have the neighbours of {n_nodes} nodes, got a broken list ({error}): get it again."
-        ) from error

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from sgclearn.datasets.dataset import LabelledGraph
 from sgclearn.datasets.splits import Split
-from sgclearn.errors import DataFileError
 from sgclearn.graph import Graph
 from sgclearn.tables.archives import load_arrays, load_matrix
+from sgclearn.validation.reading import reading
 
 _SPLIT = ("train", "val", "test")
 _KEYS = ("feats", *(f"y_{part}" for part in _SPLIT), *(f"{part}_index" for part in _SPLIT))
@@ -37,7 +37,8 @@ def read_reddit(path: Path, adjacency: Path) -> LabelledGraph:
     """
     arrays = load_arrays(path, _KEYS)
     ends = load_matrix(adjacency).tocoo()
-    try:
+    expected = f"a file with the arrays {', '.join(_KEYS)} for the nodes of {adjacency.name}"
+    with reading(path, expected, "get both files again"):
         X = arrays["feats"]
         n_nodes = len(X)
         if X.ndim != 2 or X.dtype.kind not in "fiu" or ends.shape != (n_nodes, n_nodes):
@@ -57,11 +58,7 @@ def read_reddit(path: Path, adjacency: Path) -> LabelledGraph:
                 raise ValueError(f"{index.shape} positions and {labels.shape} labels for {part}")
             y[index] = labels
             places.append(np.sort(index).astype(np.intp))
-    except (KeyError, ValueError, IndexError) as error:
-        raise DataFileError(
-            f"{path} must have the arrays {', '.join(_KEYS)} for the nodes of {adjacency.name}, got others "
-            f"({error}): get both files again."
-        ) from error
+
     names = tuple(f"class {k}" for k in range(int(y.max()) + 1))
     return LabelledGraph(graph, X, y, names, None, Split(*places))
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import Alternatives, InputError, Setting
 from sgclearn.validation.parameters import check_parameter
 
 Positions = NDArray[np.intp]
@@ -101,13 +101,14 @@ def _generator(seed: int) -> np.random.Generator:
 
 def _count(name: str, value: int, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}: got {value!r}.")
+        raise InputError(f"{name} must be an integer of at least {least}", repr(value), argument=name)
     return int(value)
 
 
 def _check_enough(name: str, have: int, need: int) -> None:
     if have < need:
         raise InputError(
-            f"each class must have enough labelled nodes for the split: class {name!r} has {have} to draw "
-            f"from and {need} are asked for; lower n_per_class, n_val or n_test."
+            f"each class must have {need} labelled nodes to draw from",
+            f"{have} in class {name!r}",
+            ("lower ", Alternatives(*map(Setting, ("n_per_class", "n_val", "n_test")))),
         )

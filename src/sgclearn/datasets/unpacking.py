@@ -37,11 +37,11 @@ def extract_member(archive: Path, member: str, target: Path, *, size: int) -> No
             for info in opened.infolist():
                 _check_place(archive, info)
             if member not in members:
-                raise DataFileError(f"{archive.name} must have {member}, got an archive without it.")
+                raise DataFileError(f"{archive.name} must have {member}", "an archive without it")
             info = members[member]
             if info.file_size != size:
                 raise DataFileError(
-                    f"{member} in {archive.name} must have {size:,} bytes, got {info.file_size:,}."
+                    f"{member} in {archive.name} must have {size:,} bytes", f"{info.file_size:,}"
                 )
             # zipfile gives no more than the size that the archive tells, and compares the checksum at the end.
             with opened.open(info) as source, target.open("wb") as stream:
@@ -56,15 +56,15 @@ def extract_member(archive: Path, member: str, target: Path, *, size: int) -> No
             errno.EINVAL,
         ):  # a fault of the disk, not of a decoder or an offset in the archive
             raise
-        raise DataFileError(
-            f"{archive.name} must be a whole zip archive, got a broken one ({reason_of(error)})."
-        ) from error
+        raise _broken(archive, error) from error
     # RuntimeError: an encrypted member; NotImplementedError: a compression nobody uses here.
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError) as error:
         target.unlink(missing_ok=True)
-        raise DataFileError(
-            f"{archive.name} must be a whole zip archive, got a broken one ({error})."
-        ) from error
+        raise _broken(archive, error) from error
+
+
+def _broken(archive: Path, error: Exception) -> DataFileError:
+    return DataFileError(f"{archive.name} must be a whole zip archive", f"a broken one ({reason_of(error)})")
 
 
 def _check_place(archive: Path, info: zipfile.ZipInfo) -> None:
@@ -73,7 +73,7 @@ def _check_place(archive: Path, info: zipfile.ZipInfo) -> None:
     parts = (*PurePosixPath(name).parts, *PureWindowsPath(name).parts)
     if PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor or ".." in parts:
         raise DataFileError(
-            f"{archive.name} must keep its files below one folder, got {name!r}: do not trust it."
+            f"{archive.name} must keep its files below one folder", repr(name), "do not trust it"
         )
     if stat.S_ISLNK(info.external_attr >> 16):
-        raise DataFileError(f"{archive.name} must have no symbolic links, got {name!r}: do not trust it.")
+        raise DataFileError(f"{archive.name} must have no symbolic links", repr(name), "do not trust it")

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from sgclearn.errors import InputError, SgclearnWarning
-from sgclearn.tables.messages import RowError, counted
+from sgclearn.errors import Alternatives, InputError, Place, Setting, SgclearnWarning
+from sgclearn.tables.messages import counted
 from sgclearn.validation.matrices import LARGEST
 
 Impute = Literal["mean", "median", "zero"]
@@ -58,12 +58,13 @@ class ColumnEncoding:
     def numbers(self, column: Any, dtype: DTypeLike) -> NDArray[Any]:
         """Values of a number column, missing ones filled: shape (n,), all finite."""
         if column_kind(self.name, column) != "number":
-            expected = f"feature column {self.name!r} must hold numbers as in the data that the encoding was "
+            expected = "features must be numbers where they were when the encoding was learned"
             text = as_text(column)
             row = first_text(text)
             if row is None:
-                raise InputError(f"{expected}learned from: got {column.type}; convert the column.")
-            raise RowError(f"{expected}learned from: got {text[row].as_py()!r}", row, "; mend the cell.")
+                raise InputError(expected, str(column.type), "convert it", place=Place(column=self.name))
+            place = Place(row=row, column=self.name)
+            raise InputError(expected, repr(text[row].as_py()), "mend the cell", place=place)
         values = finite_or_missing(self.name, column, dtype)
         missing = np.isnan(values)
         if self.fill is None:
@@ -78,8 +79,10 @@ class ColumnEncoding:
 
         if column_kind(self.name, column) != "category" and not pa.types.is_null(column.type):
             raise InputError(
-                f"feature column {self.name!r} must hold strings as in the data that the encoding was "
-                f"learned from: got {column.type}; convert the column to strings."
+                "features must be strings where they were when the encoding was learned",
+                str(column.type),
+                "convert it to strings",
+                place=Place(column=self.name),
             )
         text = as_text(column)
         if impute is None:
@@ -120,8 +123,10 @@ def column_kind(name: str, column: Any) -> Kind:
     ):
         return "number"
     raise InputError(
-        f"feature columns must hold numbers, booleans or strings: column {name!r} holds {held}; "
-        "drop it or turn it into numbers first."
+        "features must be numbers, booleans or strings",
+        str(held),
+        "drop the column or turn it into numbers first",
+        place=Place(column=name),
     )
 
 
@@ -150,8 +155,10 @@ def finite_or_missing(name: str, column: Any, dtype: DTypeLike) -> NDArray[Any]:
     n_infinite = int(np.count_nonzero(np.isinf(values)))
     if n_infinite:
         raise InputError(
-            f"features must be finite: column {name!r} holds {counted(n_infinite, 'infinite value')}; "
-            "replace them or drop the column."
+            "features must be finite",
+            counted(n_infinite, "infinite value"),
+            "replace them or drop the column",
+            place=Place(column=name),
         )
     huge = np.flatnonzero(np.abs(values) > LARGEST)
     if huge.size:
@@ -162,8 +169,10 @@ def finite_or_missing(name: str, column: Any, dtype: DTypeLike) -> NDArray[Any]:
 def too_large(name: str, value: float) -> InputError:
     """Give the error for a number whose square is beyond float64."""
     return InputError(
-        f"features must lie within {LARGEST:g}, so that their squares are finite: column {name!r} holds {value:g}; "
-        "give the column in another unit, or drop it."
+        f"features must lie within {LARGEST:g}, so that their squares are finite",
+        f"{value:g}",
+        "give the column in another unit, or drop it",
+        place=Place(column=name),
     )
 
 
@@ -172,9 +181,12 @@ def refuse_missing(name: str, n_missing: int, *, is_text: bool = False) -> None:
     if n_missing:
         them = "it" if n_missing == 1 else "them"
         becomes = ", which makes a missing text a category of its own" if is_text else ""
+        choices = Alternatives(*(Setting("impute", choice) for choice in IMPUTE_CHOICES))
         raise InputError(
-            f"features must not be missing: column {name!r} has {counted(n_missing, 'missing value')}; fill {them}, "
-            f'or choose impute="mean", impute="median" or impute="zero" (--impute on the command line){becomes}.'
+            "features must not be missing",
+            counted(n_missing, "missing value"),
+            (f"fill {them}, or choose ", choices, becomes),
+            place=Place(column=name),
         )
 
 
@@ -196,11 +208,11 @@ def refuse_mixture(name: str, text: Any) -> None:
     # All of them: somebody chose text for them. Few of them: words like any other.
     if row is None or 2 * n_numbers < n_cells:
         return
-    raise RowError(
-        f"a feature column must hold numbers or text: column {name!r} has {counted(n_numbers, 'number')} and "
-        f"{text[row].as_py()!r}",
-        row,
-        "; mend or empty the cell, or, if its values are categories, write all of them as text such as 'v1'.",
+    raise InputError(
+        "a feature column must hold numbers or text",
+        f"{counted(n_numbers, 'number')} and {text[row].as_py()!r}",
+        "mend or empty the cell, or, if its values are categories, write all of them as text such as 'v1'",
+        place=Place(row=row, column=name),
     )
 
 
@@ -214,8 +226,10 @@ def learn_fill(name: str, values: NDArray[Any], impute: Impute | None) -> float 
     present = values[~np.isnan(values)].astype(np.float64, copy=False)
     if present.size == 0:
         raise InputError(
-            f'impute="{impute}" needs at least one value: column {name!r} has none in {values.size} rows; '
-            'drop the column or choose impute="zero".'
+            (Setting("impute", impute), " needs at least one value"),
+            f"none in {values.size} rows",
+            ("drop the column or choose ", Setting("impute", "zero")),
+            place=Place(column=name),
         )
     return float(np.mean(present) if impute == "mean" else np.median(present))
 
@@ -233,7 +247,12 @@ def learn_categories(name: str, column: Any, max_categories: int, impute: Impute
     values = sorted(value for value in pc.unique(text).to_pylist() if value is not None)
     if len(values) > max_categories:
         raise InputError(
-            f"string columns may have at most {max_categories} categories: column {name!r} has "
-            f"{len(values)}; drop it, name it as id_column if it is the node id, or raise max_categories."
+            f"string columns may have at most {max_categories} categories",
+            str(len(values)),
+            (
+                *("drop it, name it as ", Setting("id_column"), " if it is the node id, or raise "),
+                Setting("max_categories"),
+            ),
+            place=Place(column=name),
         )
     return ColumnEncoding(name, "category", (*values, None) if text.null_count else tuple(values))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Setting
 from sgclearn.features.columns import (
     IMPUTE_CHOICES,
     ColumnEncoding,
@@ -21,6 +21,7 @@ from sgclearn.features.columns import (
     learn_categories,
     learn_fill,
 )
+from sgclearn.tables.messages import listing
 from sgclearn.validation.parameters import Choice, Whole
 
 Matrix: TypeAlias = NDArray[Any] | csr_array
@@ -110,8 +111,9 @@ class Encoding:
         Whole("leave it at 50", low=1).check("max_categories", max_categories)
         if table.num_columns == 0:
             raise InputError(
-                "features must have at least one column besides the id: got none; name the id with "
-                "id_column=, or fit without features."
+                "features must have at least one column besides the id",
+                "none",
+                ("name the id with ", Setting("id_column"), ", or fit without features"),
             )
         dtype = _common_dtype(table)
         columns, n_nonzero, n_one_hot = [], 0, 0
@@ -146,11 +148,12 @@ class Encoding:
         missing = [name for name in known if name not in held]
         surplus = [name for name in held if name not in known]
         if missing or surplus:
-            faults = [f"{_listed(missing)} missing"] if missing else []
-            faults += [f"{_listed(surplus)} not known"] if surplus else []
+            faults = [f"none called {listing(missing)}"] if missing else []
+            faults += [f"{listing(surplus)}, which it does not know"] if surplus else []
             raise InputError(
-                f"features must have the {len(self.columns)} columns that the encoding was learned from: "
-                f"{' and '.join(faults)}; give the same columns."
+                f"features must have the {len(self.columns)} columns that the encoding was learned from",
+                " and ".join(faults),
+                "give the same columns",
             )
 
     def _apply_dense(self, table: Any) -> NDArray[Any]:
@@ -217,18 +220,20 @@ class Encoding:
             dtype, sparse, impute = state["dtype"], state["sparse"], state["impute"]
         except (KeyError, IndexError, TypeError, AttributeError) as error:
             raise InputError(
-                f"a feature encoding must be the dictionary that Encoding.to_dict gives: got one that lacks "
-                f"or garbles {error}; save the model again."
+                "a feature encoding must be the dictionary that Encoding.to_dict gives",
+                f"one that lacks or garbles {error}",
+                "save the model again",
             ) from error
         if not isinstance(dtype, str) or dtype not in ("float32", "float64") or not isinstance(sparse, bool):
             raise InputError(
-                f"a feature encoding must have dtype float32 or float64 and sparse true or false: got "
-                f"{dtype!r} and {sparse!r}; save the model again."
+                "a feature encoding must have dtype float32 or float64 and sparse true or false",
+                f"{dtype!r} and {sparse!r}",
+                "save the model again",
             )
         check_impute(impute)
         if len({column.name for column in columns}) < len(columns):
             raise InputError(
-                "a feature encoding must name each column once: got one twice; save the model again."
+                "a feature encoding must name each column once", "one twice", "save the model again"
             )
         return cls(columns, dtype, sparse, impute)
 
@@ -246,7 +251,10 @@ def check_impute(impute: str | None) -> None:
 def _check_table(table: Any) -> None:
     if not (hasattr(table, "column_names") and hasattr(table, "num_columns")):
         raise InputTypeError(
-            f"table must be an Arrow table: got {type(table).__name__}; use Features.from_frame for other frames."
+            "table must be an Arrow table",
+            type(table).__name__,
+            "use Features.from_frame for other frames",
+            argument="table",
         )
 
 
@@ -257,8 +265,9 @@ def _column_from_dict(state: Mapping[str, Any]) -> ColumnEncoding:
     good_values = all(value is None or isinstance(value, str) for value in categories)
     if not isinstance(name, str) or kind not in ("number", "category") or not good_fill or not good_values:
         raise InputError(
-            f"a feature encoding must describe each column by name, kind, categories and a finite fill "
-            f"value: got {dict(state)!r}; save the model again."
+            "a feature encoding must describe each column by name, kind, categories and a finite fill value",
+            repr(dict(state)),
+            "save the model again",
         )
     return ColumnEncoding(name, kind, categories, None if fill is None else float(fill))
 
@@ -278,8 +287,3 @@ def _is_sparse(n_rows: int, width: int, n_nonzero: int, n_one_hot: int) -> bool:
     n_cells = n_rows * width
     thin = n_nonzero < SPARSE_DENSITY * n_cells
     return thin and (n_cells > SPARSE_CELLS or 2 * n_one_hot > width)
-
-
-def _listed(names: list[str], most: int = 5) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

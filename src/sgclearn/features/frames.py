@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Place, Setting
 from sgclearn.features.columns import as_text, column_kind
-from sgclearn.tables.messages import counted
+from sgclearn.tables.messages import counted, listing
 
 # Column names that are taken for the id, in this order.
 ID_NAMES = ("id", "node", "node_id", "name", "key")
@@ -30,19 +30,22 @@ def as_arrow(frame: Any) -> Any:
             table = pa.table(frame)
         else:
             raise InputTypeError(
-                "a frame must be a pandas, polars or Arrow table: got "
-                f"{type(frame).__name__}; use Features.from_matrix for arrays and sparse matrices."
+                "a frame must be a pandas, polars or Arrow table",
+                type(frame).__name__,
+                "use Features.from_matrix for arrays and sparse matrices",
             )
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError) as error:
         raise InputError(
-            "every column of a frame must hold one type of value and have a name of its own: "
-            f"got {' '.join(str(part) for part in error.args)}; convert, rename or drop the column."
+            "every column of a frame must hold one type of value and have a name of its own",
+            " ".join(str(part) for part in error.args),
+            "convert, rename or drop the column",
         ) from error
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise InputError(
-            f"every column of a frame must have a name of its own: got {repeated[0]!r} more than once; "
-            "rename one."
+            "every column of a frame must have a name of its own",
+            f"{repeated[0]!r} more than once",
+            "rename one",
         )
     return table
 
@@ -75,12 +78,17 @@ def split_ids(
         if is_pandas(frame) and frame.index.name == id_column:
             return table, np.asarray(frame.index)
         raise InputError(
-            f"id_column must be one of the columns {_shown(table.column_names)}: got {id_column!r}; name one "
-            "of them, or give id_column=False if row i belongs to node i."
+            f"id_column must be one of the columns {listing(table.column_names)}",
+            repr(id_column),
+            ("name one of them, or give ", Setting("id_column", False), " if row i belongs to node i"),
+            argument="id_column",
         )
     if id_column is not None:
         raise InputTypeError(
-            f"id_column must be a column name, False or None: got {id_column!r}; name a column."
+            "id_column must be a column name, False or None",
+            repr(id_column),
+            "name a column",
+            argument="id_column",
         )
     taken = frozenset(features)
     free = [name for name in table.column_names if name not in taken]
@@ -122,9 +130,12 @@ def _first_as_id(table: Any, name: str, *, sure: bool) -> str | None:
         counts = pc.value_counts(column)
         twice = next(entry["values"].as_py() for entry in counts if entry["counts"].as_py() > 1)
         raise InputError(
-            f"the first column, {name!r}, must hold each id once to be taken for the id: got {twice!r} more "
-            "than once; drop the repeated rows, name the id with id_column=, or give id_column=False if row "
-            "i belongs to node i."
+            f"the first column, {name!r}, must hold each id once to be taken for the id",
+            f"{twice!r} more than once",
+            (
+                *("drop the repeated rows, name the id with ", Setting("id_column"), ", or give "),
+                *(Setting("id_column", False), " if row i belongs to node i"),
+            ),
         )
     return None
 
@@ -135,8 +146,10 @@ def _without(table: Any, name: str) -> tuple[Any, NDArray[Any]]:
     column = table.column(name)
     if column.null_count:
         raise InputError(
-            f"every row must have an id: column {name!r} has {counted(column.null_count, 'missing value')} in "
-            f"{counted(table.num_rows, 'row')}; fill them or drop the rows."
+            "every row must have an id",
+            f"{counted(column.null_count, 'missing value')} among {counted(table.num_rows, 'row')}",
+            "fill them or drop the rows",
+            place=Place(column=name),
         )
     if types.is_integer(column.type) or types.is_floating(column.type):
         ids = column.to_numpy()
@@ -144,11 +157,9 @@ def _without(table: Any, name: str) -> tuple[Any, NDArray[Any]]:
         ids = as_text(column).to_numpy()
     else:
         raise InputError(
-            f"ids must be strings or whole numbers: column {name!r} holds {column.type}; name another id "
-            "column or convert it."
+            "ids must be strings or whole numbers",
+            str(column.type),
+            "name another id column or convert it",
+            place=Place(column=name),
         )
     return table.drop_columns([name]), ids
-
-
-def _shown(names: list[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")

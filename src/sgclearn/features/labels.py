@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Place, Setting
 from sgclearn.features.alignment import index_ids
 from sgclearn.features.frames import as_arrow, index_is_id, is_pandas, named_id, split_ids
 from sgclearn.graph.checks import check_graph
 from sgclearn.graph.hints import spelling_hint
-from sgclearn.tables.messages import RowError, counted
+from sgclearn.tables.messages import counted, listing
 from sgclearn.validation.arrays import plain_array
 from sgclearn.validation.parameters import Choice, shown
 
@@ -68,13 +68,15 @@ class Labels:
         for name, array in (("values", values), ("splits", splits)):
             if array is not None and array.size != ids.size:
                 raise InputError(
-                    f"labels must have one of {name} for each id: got {counted(ids.size, 'id')} and "
-                    f"{counted(array.size, name[:-1])}; give both in the same order."
+                    f"labels must have one of {name} for each id",
+                    f"{counted(ids.size, 'id')} and {counted(array.size, name[:-1])}",
+                    "give both in the same order",
                 )
         if not labelled.any():
             raise InputError(
-                f"labels must hold at least one label: got {counted(ids.size, 'row')} without one; label some "
-                "nodes."
+                "labels must hold at least one label",
+                f"{counted(ids.size, 'row')} without one",
+                "label some nodes",
             )
         kept = {"ids": ids[labelled], "values": values[labelled]}
         kept["values"].flags.writeable = kept["ids"].flags.writeable = False
@@ -133,8 +135,9 @@ class Labels:
         table, ids = split_ids(frame, id_column)
         if ids is None:
             raise InputError(
-                f"labels must have a column of ids: got the columns {', '.join(table.column_names)}; name it "
-                "with id_column=."
+                "labels must have a column of ids",
+                f"the columns {', '.join(table.column_names)}",
+                ("name it with ", Setting("id_column")),
             )
         label, split, is_split = choose_columns(list(table.column_names), label_column, split_column)
         splits = None if split is None else _objects(table.column(split).to_pylist())
@@ -182,9 +185,10 @@ class Labels:
             first = self.ids[unknown[:1]].tolist()[0]
             are = "is" if unknown.size == 1 else "are"
             raise InputError(
-                f"every label must belong to one of the {counted(graph.n_nodes, 'node')} of the graph: "
-                f"{unknown.size:,} of {counted(self.ids.size, 'id')} {are} not in it, the first is "
-                f"{first!r}{spelling_hint(first, graph.node_ids)}; drop their rows, or add the nodes."
+                f"every label must belong to one of the {counted(graph.n_nodes, 'node')} of the graph",
+                f"{unknown.size:,} of {counted(self.ids.size, 'id')} that {are} not in it, the first is "
+                f"{first!r}{spelling_hint(first, graph.node_ids)}",
+                "drop their rows, or add the nodes",
             )
         return positions
 
@@ -196,7 +200,7 @@ class Labels:
         ).check("a split", which)
         if self.splits is None:
             raise InputError(
-                f"labels must have splits to choose {which!r} from: got labels without; add a split column."
+                f"labels must have splits to choose {which!r} from", "labels without", "add a split column"
             )
         chosen: NDArray[np.bool_] = self.splits == which
         return chosen
@@ -209,7 +213,10 @@ def choose_columns(
     for role, name in (("label_column", label_column), ("split_column", split_column)):
         if name is not None and (not isinstance(name, str) or name not in names):
             raise InputError(
-                f"{role} must be one of the columns {', '.join(names)}: got {shown(name)}; name one of them."
+                f"{role} must be one of the columns {', '.join(names)}",
+                shown(name),
+                "name one of them",
+                argument=role,
             )
     split = split_column or _named([name for name in names if name != label_column], SPLIT_NAMES)
     rest = [name for name in names if name != split]
@@ -219,19 +226,21 @@ def choose_columns(
         raise _which_label(rest)
     if label is None:
         raise InputError(
-            f"labels must have a column besides the id and the split: got {', '.join(names) or 'none'}; add "
-            "it."
+            "labels must have a column besides the id and the split",
+            ", ".join(names) or "none",
+            "add it",
         )
     if split is None and len(names) == 2:
         return label, next(name for name in names if name != label), False
     return label, split, split is not None
 
 
-def _which_label(names: Iterable[str]) -> InputError:
-    shown = ", ".join(map(repr, names))
+def _which_label(names: Sequence[str]) -> InputError:
     return InputError(
-        f"labels must be in a column called label, labels, class, target or y, or in the only column besides id "
-        f"and split: got {shown}; name the one with label_column= (--label-column on the command line)."
+        "labels must be in a column called label, labels, class, target or y, or in the only column "
+        "besides id and split",
+        listing(names),
+        ("name the one with ", Setting("label_column")),
     )
 
 
@@ -246,8 +255,10 @@ def _class_values(name: str, column: Any) -> NDArray[Any]:
     held = column.type
     if types.is_nested(held) or types.is_temporal(held):
         raise InputError(
-            f"labels must be integers or strings: column {name!r} holds {held}; name another label_column or "
-            "convert it."
+            "labels must be integers or strings",
+            str(held),
+            ("name another with ", Setting("label_column"), " or convert it"),
+            place=Place(column=name),
         )
     return _objects(column.to_pylist())
 
@@ -264,14 +275,16 @@ def _listed(values: Iterable[Any], name: str) -> list[Any]:
     """Single values as a list."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InputTypeError(
-            f"{name} must be a list, one entry a row: got {shown(values)}; put them in a list."
+            f"{name} must be a list, one entry a row", shown(values), "put them in a list", argument=name
         )
     listed: list[Any] = (
         plain_array(values, name).ravel().tolist() if hasattr(values, "__array__") else list(values)
     )
     for value in listed:
         if isinstance(value, list | tuple | dict | set) or (hasattr(value, "__array__") and np.ndim(value)):
-            raise InputTypeError(f"{name} must be single values: got {shown(value)}; give one a row.")
+            raise InputTypeError(
+                f"{name} must be single values", shown(value), "give one a row", argument=name
+            )
     return listed
 
 
@@ -293,8 +306,9 @@ def _as_classes(values: Iterable[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]
     shown = ", ".join(sorted(kind.__name__ for kind in held))
     first = next(value for value, nothing in zip(listed, empty, strict=True) if not nothing)
     raise InputError(
-        f"labels must be classes, all integers or all strings: got values of type {shown} such as {first!r}; "
-        "convert them to strings."
+        "labels must be classes, all integers or all strings",
+        f"values of type {shown} such as {first!r}",
+        "convert them to strings",
     )
 
 
@@ -303,15 +317,17 @@ def _as_splits(splits: Iterable[Any], labelled: NDArray[np.bool_]) -> NDArray[An
     words = [_word(value) for value in listed]
     for row, word in enumerate(words):
         if word == "" and row < labelled.size and labelled[row]:
-            raise RowError(
-                "every label must have a split: the one",
-                row,
-                " has none; write train, val or test, or leave the label empty too.",
+            raise InputError(
+                "every label must have a split",
+                "none",
+                "write train, val or test, or leave the label empty too",
+                place=Place(row=row),
             )
         if word and word not in SPLIT_WORDS:
-            raise RowError(
-                f"a split must be train, val, valid, validation or test: got {listed[row]!r}",
-                row,
-                "; correct it, or name the split column with split_column= (--split-column on the command line).",
+            raise InputError(
+                "a split must be train, val, valid, validation or test",
+                repr(listed[row]),
+                ("correct it, or name the split column with ", Setting("split_column")),
+                place=Place(row=row),
             )
     return _objects([SPLIT_WORDS.get(word) for word in words])

@@ -11,7 +11,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
-from sgclearn.errors import DataFileError, InputError, InputTypeError
+from sgclearn.errors import DataFileError, InputError, Place, Setting
 from sgclearn.features.columns import Impute
 from sgclearn.features.encoding import Encoding
 from sgclearn.features.frames import ID_NAMES, named_id
@@ -22,8 +22,14 @@ from sgclearn.tables.archives import array_names, csr_of_parts, load_arrays, loa
 from sgclearn.tables.columns import id_column as usual_ids
 from sgclearn.tables.columns import mark_missing
 from sgclearn.tables.contents import content
-from sgclearn.tables.messages import RowError
-from sgclearn.validation.reading import COLUMNS_PER_ENTRY, FEW_COLUMNS, as_path, reading, regular_file
+from sgclearn.validation.reading import (
+    COLUMNS_PER_ENTRY,
+    FEW_COLUMNS,
+    as_path,
+    naming,
+    reading,
+    regular_file,
+)
 
 SVMLIGHT_SUFFIXES = (".svm", ".svmlight", ".libsvm")
 CSR_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
@@ -83,26 +89,20 @@ def read_features(
     path = as_path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
     kind = suffixes[-1] if suffixes else ""
-    file = None
-    try:
-        with reading(path, "a table or matrix of features"):
-            if kind == ".npz" or kind in SVMLIGHT_SUFFIXES:
-                _refuse_table_options(
-                    id_column=id_column, impute=impute, encoding=encoding, delimiter=delimiter, header=header
-                )
-                return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
-            file = open_table(
-                path, delimiter=delimiter, header=header, header_words=_header_words(ID_NAMES, id_column)
+    with reading(path, "a table or matrix of features"), naming(path):
+        if kind == ".npz" or kind in SVMLIGHT_SUFFIXES:
+            _refuse_table_options(
+                id_column=id_column, impute=impute, encoding=encoding, delimiter=delimiter, header=header
             )
+            return _read_npz(path) if kind == ".npz" else _read_svmlight(path)
+        words = _header_words(ID_NAMES, id_column)
+        file = open_table(path, delimiter=delimiter, header=header, header_words=words)
+        with naming(path, file.line):
             table, id_column = _read_columns(file, id_column, encoding)
-            _refuse_no_rows(file, table)
+            _refuse_no_rows(table)
             return Features.from_frame(
                 table, id_column, impute=impute, max_categories=max_categories, encoding=encoding
             )
-    except DataFileError:
-        raise
-    except (InputError, InputTypeError) as error:
-        raise _in_file(path, file, error) from error
 
 
 def _header_words(known: Iterable[str], *named: Any) -> frozenset[str]:
@@ -150,15 +150,10 @@ def read_labels(
     path = as_path(path)
     known = (*ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES)
     words = _header_words(known, id_column, label_column, split_column)
-    file = None
-    try:
-        with reading(path, "a table of labels"):
-            file = open_table(path, delimiter=delimiter, header=header, header_words=words)
+    with reading(path, "a table of labels"), naming(path):
+        file = open_table(path, delimiter=delimiter, header=header, header_words=words)
+        with naming(path, file.line):
             return _labels_of(file, id_column, label_column, split_column)
-    except DataFileError:
-        raise
-    except InputError as error:
-        raise _in_file(path, file, error) from error
 
 
 def _labels_of(
@@ -172,9 +167,9 @@ def _labels_of(
     label, split, is_split = choose_columns(rest, label_column, split_column)
     wanted = [name for name in (id_name, label, split) if name is not None]
     table = file.read(wanted, text_columns=wanted)
-    _refuse_no_rows(file, table)
+    _refuse_no_rows(table)
     if file.is_text:
-        _refuse_fractions(file, label, table.column(label))
+        _refuse_fractions(label, table.column(label))
     for name in (id_name, label):
         table = table.set_column(wanted.index(name), name, usual_ids(table.column(name)))
     return Labels.from_frame(
@@ -186,21 +181,12 @@ def _labels_of(
     )
 
 
-def _in_file(path: Path, file: TableFile | None, error: Exception) -> DataFileError:
-    """Name the file, and the line where the fault is in one row."""
-    if isinstance(error, RowError) and file is not None:
-        return DataFileError(f"{path}: {error.at(file.line(error.row))}")
-    return DataFileError(f"{path}: {error}")
-
-
-def _refuse_no_rows(file: TableFile, table: Any) -> None:
+def _refuse_no_rows(table: Any) -> None:
     if table.num_rows == 0:
-        raise DataFileError(
-            f"{file.path} must have one row a node: it has a header and no rows; add them, or check the path."
-        )
+        raise InputError("a table must have one row a node", "no rows", "add them, or check the path")
 
 
-def _refuse_fractions(file: TableFile, name: str, column: Any) -> None:
+def _refuse_fractions(name: str, column: Any) -> None:
     """Refuse measurements for labels; whoever means them as names of classes writes them as such."""
     values = [cell.as_py() for cell in column]
     try:
@@ -209,9 +195,11 @@ def _refuse_fractions(file: TableFile, name: str, column: Any) -> None:
         return
     for row, number in enumerate(numbers):
         if number is not None and isfinite(number) and not number.is_integer():
-            raise DataFileError(
-                f"{file.path} must have classes in its label column {name!r}: got the fraction {values[row]} in "
-                f"{file.line(row)}; make classes of the numbers, or write text such as 'v{values[row]}'."
+            raise InputError(
+                "labels must be classes",
+                f"the fraction {values[row]}",
+                f"make classes of the numbers, or write text such as 'v{values[row]}'",
+                place=Place(row=row, column=name),
             )
 
 
@@ -219,8 +207,10 @@ def _refuse_table_options(**options: Any) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
         raise InputError(
-            f"{', '.join(given)} must be left out for npz and svmlight files, which hold a matrix: "
-            "leave it out, or give the features as CSV or Parquet."
+            (Setting(given[0]), " goes with tables of features"),
+            "a matrix",
+            "leave it out, or give the features as CSV or Parquet",
+            argument=given[0],
         )
 
 
@@ -274,8 +264,9 @@ def _read_npz(path: Path) -> Features:
     dense = next((key for key in ("X", "features") if key in keys), None)
     if not is_scipy and not is_csr and dense is None:
         raise DataFileError(
-            f"{path} must hold a matrix of scipy.sparse.save_npz, or X, features, or {', '.join(CSR_KEYS)}: got "
-            f"{', '.join(keys) or 'nothing'}; save it under one of these names."
+            f"{path} must hold a matrix of scipy.sparse.save_npz, or X, features, or {', '.join(CSR_KEYS)}",
+            ", ".join(keys) or "nothing",
+            "save it under one of these names",
         )
     parts = () if is_scipy else CSR_KEYS if is_csr else (str(dense),)
     arrays = load_arrays(path, {*parts, "ids", "names"})
@@ -292,8 +283,9 @@ def check_width(path: Path, X: Any) -> None:
     """Refuse a sparse matrix with so many more columns than entries that its weights alone would fill the memory."""
     if issparse(X) and X.shape[1] > max(FEW_COLUMNS, COLUMNS_PER_ENTRY * X.nnz):
         raise DataFileError(
-            f"{path} must have entries in more of its columns: got {X.nnz:,} in {X.shape[1]:,} columns; check the "
-            "largest column index, or leave out columns without entries."
+            f"{path} must have entries in more of its columns",
+            f"{X.nnz:,} in {X.shape[1]:,} columns",
+            "check the largest column index, or leave out columns without entries",
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import ANY, InputError, InputTypeError, Place, Setting
 from sgclearn.features.alignment import index_ids
 from sgclearn.features.columns import Impute, too_large
 from sgclearn.features.encoding import Encoding, Matrix
@@ -67,14 +67,17 @@ class Features:
         names = as_names(self.names)
         if names and len(names) != n_columns:
             raise InputError(
-                f"names must name each of the {counted(n_columns, 'feature column')}: got "
-                f"{counted(len(names), 'name')}; leave them out or give one a column."
+                f"names must name each of the {counted(n_columns, 'feature column')}",
+                counted(len(names), "name"),
+                "leave them out or give one a column",
+                argument="names",
             )
         index = None if self.ids is None else index_ids(self.ids, "features")
         if index is not None and len(index) != n_rows:
             raise InputError(
-                f"features must have one id a row: got {counted(n_rows, 'row')} and "
-                f"{counted(len(index), 'id')}; give both in the same order."
+                "features must have one id a row",
+                f"{counted(n_rows, 'row')} and {counted(len(index), 'id')}",
+                "give both in the same order",
             )
         _check_finite(matrix, names)
         ids = None if index is None else index.values
@@ -181,8 +184,10 @@ class Features:
             check_type(encoding, Encoding, "encoding", "give the encoding of other Features")
         if encoding is not None and impute is not None:
             raise InputError(
-                f"impute must be left out when an encoding is given, which has its own "
-                f"({encoding.impute!r}): got {impute!r}; choose impute when the encoding is learned."
+                f"impute must be left out when an encoding is given, which has its own ({encoding.impute!r})",
+                repr(impute),
+                "choose impute when the encoding is learned",
+                argument="impute",
             )
         table, ids = split_ids(frame, id_column, () if encoding is None else encoding.column_names)
         if encoding is None:
@@ -213,9 +218,9 @@ class Features:
         if self._index is None:
             if self.matrix.shape[0] != graph.n_nodes:
                 raise InputError(
-                    f"features without ids must have one row a node: got "
-                    f"{counted(self.matrix.shape[0], 'row')} and {counted(graph.n_nodes, 'node')}; give the ids of "
-                    "the rows."
+                    "features without ids must have one row a node",
+                    f"{counted(self.matrix.shape[0], 'row')} and {counted(graph.n_nodes, 'node')}",
+                    "give the ids of the rows",
                 )
             return self.matrix
         rows = self._index.lookup(graph.ids)
@@ -223,9 +228,10 @@ class Features:
         if missing.size:
             first = graph.ids[missing[:1]].tolist()[0]
             raise InputError(
-                f"every node must have features: {missing.size:,} of {counted(graph.n_nodes, 'node')} "
-                f"{'has' if missing.size == 1 else 'have'} none, the first is {first!r}"
-                f"{spelling_hint(first, self._index)}; add their rows, or take the nodes out of the graph."
+                "every node must have features",
+                f"{missing.size:,} of {counted(graph.n_nodes, 'node')} without, the first is {first!r}"
+                f"{spelling_hint(first, self._index)}",
+                "add their rows, or take the nodes out of the graph",
             )
         if rows.size == len(self._index) and np.array_equal(rows, np.arange(rows.size)):
             return self.matrix
@@ -235,7 +241,9 @@ class Features:
 def as_names(names: Iterable[Any]) -> tuple[str, ...]:
     """Names of columns: texts, or what can be spelled as one."""
     if isinstance(names, str | bytes) or not isinstance(names, Iterable) or getattr(names, "ndim", 1) != 1:
-        raise InputTypeError(f"names must be a list of texts: got {shown(names)}; give one a column.")
+        raise InputTypeError(
+            "names must be a list of texts", shown(names), "give one a column", argument="names"
+        )
     return tuple(name if isinstance(name, str) else str(name) for name in names)
 
 
@@ -244,13 +252,15 @@ def _as_matrix(X: Any) -> Matrix:
     matrix: Any = check_sparse(X, "features") if issparse(X) else plain_array(X, "features")
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(
-            f"features must be a matrix with one row a node and at least one column: got shape "
-            f"{matrix.shape}; reshape them."
+            "features must be a matrix with one row a node and at least one column",
+            f"shape {matrix.shape}",
+            "reshape them",
         )
     if matrix.dtype.kind not in "fiub":
         raise InputTypeError(
-            f"features must be real numbers: got an array of {matrix.dtype}; use Features.from_frame for "
-            "tables with strings."
+            "features must be real numbers",
+            f"an array of {matrix.dtype}",
+            "use Features.from_frame for tables with strings",
         )
     return as_matrix(matrix, "features")
 
@@ -283,6 +293,8 @@ def _check_finite(matrix: Matrix, names: tuple[str, ...]) -> None:
     if count == 0:
         raise too_large(name, float(values[np.abs(values).argmax()]))
     raise InputError(
-        f"features must be finite: column {name!r} holds {counted(count, 'NaN or infinite value')}; fill "
-        "them first, or give the features as a table with impute= (--impute on the command line)."
+        "features must be finite",
+        counted(count, "NaN or infinite value"),
+        ("fill them first, or give the features as a table with ", Setting("impute", ANY)),
+        place=Place(column=name),
     )

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
-from sgclearn.tables.messages import RowError, counted
+from sgclearn.errors import Alternatives, InputError, InputTypeError, MemoryLimitError, Place, Setting
+from sgclearn.tables.messages import counted
 from sgclearn.validation.arrays import real_array
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 from sgclearn.validation.parameters import MAX_NODES, check_parameter
@@ -57,7 +57,9 @@ def check_weights(weights: ArrayLike, n_edges: int) -> NDArray[np.float64]:
     array = real_array(weights, "weights")
     if array.shape != (n_edges,):
         raise InputError(
-            f"weights must be one number an edge: got shape {array.shape} for {n_edges:,} edges."
+            "weights must be one number an edge",
+            f"shape {array.shape} for {n_edges:,} edges",
+            argument="weights",
         )
     return array.astype(np.float64, copy=False)
 
@@ -85,12 +87,13 @@ def build_rows(
     Cost: one sort of E integers; O(E) memory.
     """
     if n_nodes > MAX_NODES:
-        raise InputError(f"a graph must have at most {MAX_NODES:,} nodes: got {n_nodes:,}.")
+        raise InputError(f"a graph must have at most {MAX_NODES:,} nodes", f"{n_nodes:,}")
     needed = _NODE_BYTES * float(n_nodes)
     if n_nodes > _PLAUSIBLE_NODES and needed > memory_limit_bytes():
         raise MemoryLimitError(
-            f"a graph of {n_nodes:,} nodes needs {format_bytes(needed)} for its row starts alone and "
-            f"{format_bytes(memory_limit_bytes())} may be used: number the nodes without gaps, or use more memory."
+            f"a graph of {n_nodes:,} nodes must fit the {format_bytes(memory_limit_bytes())} that may be used",
+            f"{format_bytes(needed)} for its row starts alone",
+            "number the nodes without gaps, or use more memory",
         )
     source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
     if weights is not None:
@@ -114,12 +117,12 @@ def _positive(
         row = wrong[0]
         value = float(weights[row])
         reason = "degrees would not be positive" if value < 0 else "sums over neighbours would not be finite"
-        raise RowError(
-            f"weights must be finite and not negative, because {reason}: got {value!r} for the edge "
-            f"{name(source[row])!r} -> {name(target[row])!r}",
-            int(row),
-            f" ({counted(len(wrong), 'such edge')}); remove or repair such edges.",
-            place="",
+        raise InputError(
+            f"weights must be finite and not negative, because {reason}",
+            f"{value!r} for the edge {name(source[row])!r} -> {name(target[row])!r}",
+            "remove or repair such edges",
+            argument="weights",
+            place=Place(row=int(row), line="", others=counted(len(wrong), "such edge")),
         )
     if bool((weights > 0).all()):
         return source, target, weights
@@ -139,8 +142,14 @@ def _without_loops(
         return source, target, weights
     if policy.self_loops == "error":
         raise InputError(
-            f"edges must join two different nodes: got {counted(int(loop.sum()), 'self-loop')}, the first at "
-            f"{name(source[loop][0])!r}; self_loops='keep' or 'drop' says what to do with them."
+            "edges must join two different nodes",
+            f"{counted(int(loop.sum()), 'self-loop')}, the first at {name(source[loop][0])!r}",
+            (
+                Setting("self_loops", "keep"),
+                " or ",
+                Setting("self_loops", "drop"),
+                " says what to do with them",
+            ),
         )
     return source[~loop], target[~loop], None if weights is None else weights[~loop]
 
@@ -175,11 +184,12 @@ def _merge(
         differs = np.flatnonzero(high != low)
         if len(differs):
             u, v = divmod(int(keys[differs[0]]), n_nodes)
-            either = "" if policy.directed else "directed=True, or "
+            direct = () if policy.directed else (Setting("directed", True),)
             raise InputError(
-                f"an edge must have one weight: got {low[differs[0]]:g} and {high[differs[0]]:g} for the "
-                f"edge {name(u)!r}, {name(v)!r} ({counted(len(differs), 'such edge')}); "
-                f"choose {either}duplicates='sum', 'max' or 'min'."
+                "an edge must have one weight",
+                f"{low[differs[0]]:g} and {high[differs[0]]:g} for the edge {name(u)!r}, {name(v)!r}",
+                ("choose ", Alternatives(*direct, *_merging("sum", "max", "min"))),
+                place=Place(others=counted(len(differs), "such edge")),
             )
     return keys, low if policy.duplicates == "min" else high
 
@@ -240,8 +250,10 @@ def _refuse_infinite(
     if len(infinite):
         u, v = divmod(int(keys[infinite[0]]), n_nodes)
         raise InputError(
-            f"the weights of an edge must have a finite sum: got infinity for the edge {name(u)!r}, {name(v)!r} "
-            f"({counted(len(infinite), 'such edge')}); divide all weights by one large number."
+            "the weights of an edge must have a finite sum",
+            f"infinity for the edge {name(u)!r}, {name(v)!r}",
+            "divide all weights by one large number",
+            place=Place(others=counted(len(infinite), "such edge")),
         )
 
 
@@ -251,10 +263,15 @@ def _refuse_repeats(keys: NDArray[np.int64], n_nodes: int, name: Callable[[int],
     if len(repeats):
         u, v = divmod(int(repeats[0]), n_nodes)
         raise InputError(
-            f"every edge must be listed once: got {name(u)!r} -> {name(v)!r} again "
-            f"({counted(len(repeats), 'repeat')}); remove every repeat, or choose "
-            "duplicates='once', 'sum', 'max' or 'min'."
+            "every edge must be listed once",
+            f"{name(u)!r} -> {name(v)!r} again",
+            ("remove every repeat, or choose ", Alternatives(*_merging("once", "sum", "max", "min"))),
+            place=Place(others=counted(len(repeats), "repeat")),
         )
+
+
+def _merging(*ways: str) -> list[Setting]:
+    return [Setting("duplicates", way) for way in ways]
 
 
 def _rows(keys: NDArray[np.int64], weights: NDArray[np.float64] | None, n_nodes: int, directed: bool) -> Rows:
@@ -283,33 +300,39 @@ def check_rows(rows: Rows, directed: bool) -> tuple[Rows, NDArray[np.intp] | Non
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
             raise InputTypeError(
-                f"{name} must be a list of integers: got {array.dtype} of shape {array.shape}; use Graph.from_scipy."
+                f"{name} must be a list of integers",
+                f"{array.dtype} of shape {array.shape}",
+                "use Graph.from_scipy",
+                argument=name,
             )
     n_nodes, n_stored = len(indptr) - 1, len(indices)
     if n_nodes < 0 or indptr[0] != 0 or indptr[-1] != n_stored or (indptr[1:] < indptr[:-1]).any():
         raise InputError(
-            f"indptr must rise from 0 to the number of entries, {n_stored:,}; use Graph.from_scipy."
+            f"indptr must rise from 0 to the number of entries, {n_stored:,}", remedy="use Graph.from_scipy"
         )
     looped = _canonical_loops(indptr, indices, rows.weights, directed)
     if looped is not None:
         dtype = index_dtype(n_nodes, n_stored)
         return Rows(indptr.astype(dtype), indices.astype(dtype), None), looped
     if n_stored and (indices.min() < 0 or indices.max() >= n_nodes):
-        raise InputError(f"indices must lie in [0, {n_nodes}): got {indices.min()}..{indices.max()}.")
+        raise InputError(f"indices must lie in [0, {n_nodes})", f"{indices.min()}..{indices.max()}")
     source = np.repeat(np.arange(n_nodes, dtype=np.int64), np.diff(indptr))
     keys = source * n_nodes + indices
     if (np.diff(keys) <= 0).any():
         raise InputError(
-            "indices must ascend within each row, each once: use Graph.from_scipy, which sorts them."
+            "indices must ascend within each row, each once", remedy="use Graph.from_scipy, which sorts them"
         )
     weights = None if rows.weights is None else check_weights(rows.weights, n_stored)
     if weights is not None and not ((weights > 0) & (weights < np.inf)).all():
-        raise InputError("weights of stored entries must be positive and finite: use Graph.from_scipy.")
+        raise InputError(
+            "weights of stored entries must be positive and finite", remedy="use Graph.from_scipy"
+        )
     if not directed:
         mirror = np.argsort(indices.astype(np.int64) * n_nodes + source)
         same = np.array_equal((indices.astype(np.int64) * n_nodes + source)[mirror], keys)
         if not same or (weights is not None and not np.array_equal(weights[mirror], weights)):
-            raise InputError("an undirected graph must be symmetric: use Graph.from_scipy, or directed=True.")
+            remedy = ("use Graph.from_scipy, or ", Setting("directed", True))
+            raise InputError("an undirected graph must be symmetric", "another one", remedy)
     dtype = index_dtype(n_nodes, n_stored)
     return Rows(
         indptr.astype(dtype), indices.astype(dtype), None if weights is None else weights.copy()

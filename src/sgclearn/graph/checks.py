@@ -24,16 +24,20 @@ def positions_of(nodes: Any, n_nodes: int) -> NDArray[np.intp]:
     if array.dtype == bool:
         if array.shape != (n_nodes,):
             raise InputError(
-                f"a mask of nodes must have one entry a node: got shape {array.shape}, not ({n_nodes},)."
+                "a mask of nodes must have one entry a node", f"shape {array.shape}, not ({n_nodes},)"
             )
         return np.flatnonzero(array)
     if array.size == 0 and array.ndim == 1:
         return np.zeros(0, dtype=np.intp)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(
-            f"nodes must be row numbers or a mask: got dtype {array.dtype} and shape {array.shape}; "
-            "graph.positions(ids) turns ids into row numbers."
+            "nodes must be row numbers or a mask",
+            f"dtype {array.dtype} and shape {array.shape}",
+            "graph.positions(ids) turns ids into row numbers",
+            argument="nodes",
         )
     if array.min() < 0 or array.max() >= n_nodes:
-        raise InputError(f"nodes must lie between 0 and {n_nodes - 1}: got {array.min()} to {array.max()}.")
+        raise InputError(
+            f"nodes must lie between 0 and {n_nodes - 1}", f"{array.min()} to {array.max()}", argument="nodes"
+        )
     return array.astype(np.intp, copy=False)

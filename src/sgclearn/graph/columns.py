@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.errors import InputError, Setting, SgclearnWarning
+from sgclearn.tables.messages import listing
 
 PAIRS = (
     ("source", "target"),
@@ -21,6 +22,7 @@ PAIRS = (
     ("parent", "child"),
     ("follower", "followee"),
 )
+ENDS = (Setting("source"), " and ", Setting("target"))
 WEIGHT = "weight"
 WORDS = frozenset({word for pair in PAIRS for word in pair} | {WEIGHT})
 
@@ -35,7 +37,6 @@ class EdgeColumns:
 
 
 def choose_columns(
-    where: str,
     names: Sequence[str],
     source: str | int | None,
     target: str | int | None,
@@ -51,30 +52,31 @@ def choose_columns(
     names = [str(name) for name in names]
     if weight is None:
         weight = next((name for name in names if name.lower() == WEIGHT), None)
-    weight_name = None if weight is None or weight is False else _named(where, names, weight, "weight")
+    weight_name = None if weight is None or weight is False else _named(names, weight, "weight")
     if (source is None) != (target is None):
         raise InputError(
-            f"source and target must be named together: got source={source!r} and target={target!r}; "
-            f"the columns of {where} are {_listing(names)}."
+            (*ENDS, " must be named together"),
+            (Setting("source", source), " and ", Setting("target", target)),
+            f"the columns are {listing(names)}",
         )
     if source is not None and target is not None:
-        chosen = EdgeColumns(
-            _named(where, names, source, "source"), _named(where, names, target, "target"), weight_name
-        )
+        chosen = EdgeColumns(_named(names, source, "source"), _named(names, target, "target"), weight_name)
         if chosen.source == chosen.target:
-            raise InputError(f"source and target must be two columns: got {chosen.source!r} for both.")
+            raise InputError((*ENDS, " must be two columns"), f"{chosen.source!r} for both")
         return chosen
     pair = _guess(names, weight_name, has_header)
     if pair is None:
         raise InputError(
-            f"source and target must be named, because no two columns of {where} are known words for them: "
-            f"its columns are {_listing(names)}."
+            (*ENDS, " must be named where no two columns are known words for them"),
+            f"the columns {listing(names)}",
         )
     if not has_header and weight is None and len(names) > 2:
         warnings.warn(
-            f"{where} has {len(names)} columns and no header: the first two are read as edges, the rest is "
-            f"not used; weight={names[2]!r} makes the third the weight, weight=False says that it is none.",
-            SgclearnWarning,
+            SgclearnWarning(
+                f"edges in {len(names)} columns without header: the first two are read, the rest is not used; ",
+                *(Setting("weight", names[2]), " makes the third the weight, "),
+                *(Setting("weight", False), " says that it is none."),
+            ),
             stacklevel=4,
         )
     return EdgeColumns(*pair, weight_name)
@@ -91,16 +93,14 @@ def _guess(names: list[str], weight: str | None, has_header: bool) -> tuple[str,
     return (others[0], others[1]) if len(others) == 2 else None
 
 
-def _named(where: str, names: list[str], column: str | int, role: str) -> str:
+def _named(names: list[str], column: str | int, role: str) -> str:
     if isinstance(column, str) and column in names:
         return column
     if isinstance(column, int) and not isinstance(column, bool) and 0 <= column < len(names):
         return names[column]
     raise InputError(
-        f"{role} must name a column of {where}: got {column!r}; its columns are {_listing(names)}."
+        f"{role} must name a column",
+        repr(column),
+        f"its columns are {listing(names)}",
+        argument=role,
     )
-
-
-def _listing(names: Sequence[str], most: int = 10) -> str:
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import ANY, Alternatives, InputError, InputTypeError, Setting, Words
 from sgclearn.graph.build import Duplicates, Policy, SelfLoops, build_rows, check_weights
 from sgclearn.graph.encode import encode_ids, find_endpoints
 from sgclearn.graph.ids import Ids, NodeIds, as_ids
@@ -22,6 +22,9 @@ from sgclearn.validation.sparse import check_rows_fit, check_sparse
 if TYPE_CHECKING:
     from sgclearn.graph.graph import Graph
 
+_NAME_THEM = ("name the nodes with ", Setting("nodes", ANY))
+ADD_NODE = ("add the node to ", Setting("nodes", ANY))
+_WEIGHTS_GO = ("weights go to ", Setting("weights", ANY))
 # Row numbers this sparse are ids that were taken for row numbers.
 _PLAUSIBLE_NODES = 100_000
 _NODES_PER_ENDPOINT = 10
@@ -93,18 +96,21 @@ class Converters:
             ids = nodes if isinstance(nodes, NodeIds) else NodeIds(nodes)
             if n_nodes is not None and n_nodes != len(ids):
                 raise InputError(
-                    f"n_nodes must be left out or equal len(nodes), {len(ids):,}: got {n_nodes!r}."
+                    f"n_nodes must be left out or equal len(nodes), {len(ids):,}",
+                    repr(n_nodes),
+                    argument="n_nodes",
                 )
         elif left.dtype != object and right.dtype != object:
             ids = _row_numbers(left, right, n_nodes)
         elif (beyond := next(filter(None, map(_beyond_int64, (left, right))), None)) is not None:
             raise InputError(
-                f"integer endpoints are row numbers from 0: got {shown(beyond)}; if they are ids, name the nodes with "
-                "nodes=."
+                "integer endpoints are row numbers from 0",
+                shown(beyond),
+                ("if they are ids, ", _NAME_THEM),
             )
         elif n_nodes is not None:
             raise InputError(
-                "n_nodes goes with row numbers, and the edges have other ids: use nodes= instead."
+                "n_nodes goes with row numbers", "edges with other ids", _NAME_THEM, argument="n_nodes"
             )
         else:
             ids = None
@@ -134,16 +140,20 @@ class Converters:
         A = check_sparse(A, "A") if sp.issparse(A) else real_array(A, "A")
         if A.ndim != 2 or A.shape[0] != A.shape[1]:
             raise InputError(
-                f"A must be a square matrix, one row and one column a node: got shape {A.shape}; "
-                "a table of pairs goes to Graph.from_edges."
+                "A must be a square matrix, one row and one column a node",
+                f"shape {A.shape}",
+                "a table of pairs goes to Graph.from_edges",
+                argument="A",
             )
         check_rows_fit(A.shape[0], "A")
         matrix = sp.coo_array(A)
         names = NodeIds(A.shape[0] if ids is None else ids)
         if len(names) != A.shape[0]:
             raise InputError(
-                f"ids must name each of the {counted(A.shape[0], 'row')} of A: got {counted(len(names), 'id')}; "
-                "give one a row, or leave them out."
+                f"ids must name each of the {counted(A.shape[0], 'row')} of A",
+                counted(len(names), "id"),
+                "give one a row, or leave them out",
+                argument="ids",
             )
         row, col = matrix.row.astype(np.int64), matrix.col.astype(np.int64)
         return make_graph(
@@ -173,7 +183,7 @@ class Converters:
         Graph(34 nodes, 78 edges, undirected, unweighted)
         """
         if not (hasattr(G, "edges") and hasattr(G, "nodes") and hasattr(G, "is_directed")):
-            raise InputTypeError(f"G must be a networkx graph: got {type(G).__name__}.")
+            raise InputTypeError("G must be a networkx graph", type(G).__name__, argument="G")
         if weight is not None:
             check_type(weight, str, "weight", "name an edge attribute, or leave it out")
         edges = list(G.edges(data=weight, default=1)) if weight else list(G.edges())
@@ -199,7 +209,7 @@ class Converters:
     ) -> Graph:
         """Build a graph from an igraph graph; ids are the names of its vertices, if it has any."""
         if not (hasattr(G, "get_edgelist") and hasattr(G, "vs")):
-            raise InputTypeError(f"G must be an igraph graph: got {type(G).__name__}.")
+            raise InputTypeError("G must be an igraph graph", type(G).__name__, argument="G")
         pairs = np.array(G.get_edgelist(), dtype=np.int64).reshape(-1, 2)
         ids = NodeIds(G.vs["name"] if "name" in G.vs.attributes() else G.vcount())
         weights = list(G.es[weight]) if weight else None
@@ -235,8 +245,10 @@ class Converters:
         from sgclearn.graph.columns import choose_columns
 
         if not (hasattr(frame, "columns") and hasattr(frame, "to_numpy")):
-            raise InputTypeError(f"frame must be a pandas or polars frame: got {type(frame).__name__}.")
-        chosen = choose_columns("the frame", tuple(frame.columns), source, target, weight)
+            raise InputTypeError(
+                "frame must be a pandas or polars frame", type(frame).__name__, argument="frame"
+            )
+        chosen = choose_columns(tuple(frame.columns), source, target, weight)
         left = as_ids(frame[chosen.source].to_numpy(), f"column {chosen.source!r}")
         right = as_ids(frame[chosen.target].to_numpy(), f"column {chosen.target!r}")
         weights = None if chosen.weight is None else frame[chosen.weight].to_numpy()
@@ -258,10 +270,12 @@ class Converters:
         averages over the nodes it points to, so `.reversed()` gives PyG's direction.
         """
         if getattr(data, "edge_index", None) is None:
-            raise InputTypeError(f"data must have an edge_index of shape (2, E): got {type(data).__name__}.")
+            raise InputTypeError(
+                "data must have an edge_index of shape (2, E)", type(data).__name__, argument="data"
+            )
         pairs = _tensor(data.edge_index)
         if pairs.ndim != 2 or pairs.shape[0] != 2:
-            raise InputError(f"edge_index must have shape (2, E): got {pairs.shape}.")
+            raise InputError("edge_index must have shape (2, E)", f"{pairs.shape}")
         edge_weight = getattr(data, "edge_weight", None)
         left, right = as_ids(pairs[0], "edge_index"), as_ids(pairs[1], "edge_index")
         weights = None if edge_weight is None else _tensor(edge_weight)
@@ -291,7 +305,7 @@ def make_graph(
     policy: Policy,
     *,
     are_positions: bool = False,
-    remedy: str = "add the node to nodes=",
+    remedy: Words = ADD_NODE,
 ) -> Graph:
     """Build the graph from checked endpoints; without `ids` the endpoints name the nodes.
 
@@ -300,7 +314,7 @@ def make_graph(
     from sgclearn.graph.graph import Graph
 
     if len(left) != len(right):
-        raise InputError(f"source and target must be equally long: got {len(left):,} and {len(right):,}.")
+        raise InputError("source and target must be equally long", f"{len(left):,} and {len(right):,}")
     values = None if weights is None else check_weights(weights, len(left))
     if ids is None:
         left, right, names = encode_ids(left, right)
@@ -326,18 +340,17 @@ def endpoints(source: Any, target: Any) -> tuple[Ids, Ids]:
         pairs = plain_array(source, "edges")
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise InputError(
-                f"edges must have shape (E, 2), or be given as source and target: got shape {pairs.shape}; "
-                "weights go to weights=."
+                "edges must have shape (E, 2), or be given as source and target",
+                f"shape {pairs.shape}",
+                _WEIGHTS_GO,
             )
         return as_ids(pairs[:, 0], "source"), as_ids(pairs[:, 1], "target")
     if isinstance(source, (str, bytes)) or not isinstance(source, Iterable):
-        raise InputTypeError(f"edges must be pairs of ids: got {type(source).__name__} {source!r}.")
+        raise InputTypeError("edges must be pairs of ids", f"{type(source).__name__} {source!r}")
     edges = list(source)
     for row, edge in enumerate(edges):
         if isinstance(edge, (str, bytes)) or not hasattr(edge, "__len__") or len(edge) != 2:
-            raise InputError(
-                f"edges must be pairs of ids: got {edge!r} as edge {row}; weights go to weights=."
-            )
+            raise InputError("edges must be pairs of ids", f"{edge!r} as edge {row}", _WEIGHTS_GO)
     return as_ids([edge[0] for edge in edges], "source"), as_ids([edge[1] for edge in edges], "target")
 
 
@@ -347,20 +360,21 @@ def _row_numbers(left: NDArray[np.int64], right: NDArray[np.int64], n_nodes: Any
     high = max((int(array.max()) for array in (left, right) if len(array)), default=-1)
     if n_nodes is not None:
         if not isinstance(n_nodes, (int, np.integer)) or n_nodes < 0:
-            raise InputError(f"n_nodes must be an integer, 0 or more: got {n_nodes!r}.")
+            raise InputError("n_nodes must be an integer, 0 or more", repr(n_nodes), argument="n_nodes")
         if low < 0 or high >= n_nodes:
             raise InputError(
-                f"integer endpoints are row numbers in [0, n_nodes={n_nodes}): got "
-                f"{low if low < 0 else high}; raise n_nodes, or name the nodes with nodes=."
+                f"integer endpoints are row numbers in [0, n_nodes={n_nodes})",
+                f"{low if low < 0 else high}",
+                Alternatives(("raise ", Setting("n_nodes")), _NAME_THEM),
             )
         return NodeIds(int(n_nodes))
     if low < 0:
-        raise InputError(f"integer endpoints are row numbers from 0: got {low}; name the nodes with nodes=.")
+        raise InputError("integer endpoints are row numbers from 0", f"{low}", _NAME_THEM)
     if high >= _PLAUSIBLE_NODES and high > _NODES_PER_ENDPOINT * (len(left) + len(right)):
         raise InputError(
-            f"integer endpoints are row numbers from 0 to n - 1: got {high} among {len(left):,} edges, which "
-            f"would make {high + 1:,} nodes; if they are ids, name the nodes with nodes=, else say "
-            f"n_nodes={high + 1}."
+            "integer endpoints are row numbers from 0 to n - 1",
+            f"{high} among {len(left):,} edges, which would make {high + 1:,} nodes",
+            Alternatives(("if they are ids, ", _NAME_THEM), ("if not, say ", Setting("n_nodes", high + 1))),
         )
     return NodeIds(high + 1)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Words
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.graph.ids import Ids, NodeIds, unhashable
 from sgclearn.tables.messages import counted
@@ -117,7 +117,7 @@ def _encode_scattered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ids
 
 
 def find_endpoints(
-    source: Ids, target: Ids, nodes: NodeIds, remedy: str
+    source: Ids, target: Ids, nodes: NodeIds, remedy: Words
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Positions of endpoints among known nodes; an unknown endpoint is an error that names its edge.
 
@@ -133,14 +133,10 @@ def find_endpoints(
     if len(unknown):
         row = int(unknown[0])
         name = source[row] if found[0][row] < 0 else target[row]
-        raise unknown_endpoint(name, row, len(unknown), nodes, remedy)
+        name = name.item() if isinstance(name, np.generic) else name
+        raise InputError(
+            f"every endpoint must be one of the {counted(len(nodes), 'node')}",
+            f"{name!r} in edge {row} ({counted(len(unknown), 'such edge')}){spelling_hint(name, nodes)}",
+            (remedy, ", or remove the edge"),
+        )
     return found
-
-
-def unknown_endpoint(name: object, row: int, count: int, nodes: NodeIds, remedy: str) -> InputError:
-    """Give the error for an edge to a node that is not there."""
-    name = name.item() if isinstance(name, np.generic) else name
-    return InputError(
-        f"every endpoint must be one of the {counted(len(nodes), 'node')}: got {name!r} in edge {row} "
-        f"({counted(count, 'such edge')}){spelling_hint(name, nodes)}; {remedy}, or remove the edge."
-    )

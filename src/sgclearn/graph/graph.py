@@ -282,24 +282,28 @@ class Graph(Converters):
         if chosen.dtype == bool:
             if chosen.shape != (self.n_nodes,):
                 raise InputError(
-                    f"a mask of nodes must have shape ({self.n_nodes},): got {chosen.shape}; "
-                    "for ids use graph.positions(ids)."
+                    f"a mask of nodes must have shape ({self.n_nodes},)",
+                    f"{chosen.shape}",
+                    "for ids use graph.positions(ids)",
                 )
             return np.flatnonzero(chosen)
         if chosen.size == 0:
             return np.empty(0, dtype=np.intp)
         if chosen.dtype.kind not in "iu" or chosen.ndim != 1:
             raise InputTypeError(
-                f"nodes must be positions or a boolean mask: got {chosen.dtype} of shape {chosen.shape}; "
-                "for ids use graph.positions(ids)."
+                "nodes must be positions or a boolean mask",
+                f"{chosen.dtype} of shape {chosen.shape}",
+                "for ids use graph.positions(ids)",
+                argument="nodes",
             )
         if chosen.min() < 0 or chosen.max() >= self.n_nodes:
             raise InputError(
-                f"positions must lie in [0, {self.n_nodes}): got {chosen.min()}..{chosen.max()}; "
-                "for ids use graph.positions(ids)."
+                f"positions must lie in [0, {self.n_nodes})",
+                f"{chosen.min()}..{chosen.max()}",
+                "for ids use graph.positions(ids)",
             )
         if len(np.unique(chosen)) < len(chosen):
-            raise InputError("positions must be given once each: some are repeated; use numpy.unique.")
+            raise InputError("positions must be given once each", "some again", "use numpy.unique")
         return chosen.astype(np.intp)
 
     def reversed(self) -> Graph:
@@ -394,5 +398,8 @@ def _restore(
 
 def _not_one_a_node(n_nodes: int, n_ids: int) -> InputError:
     return InputError(
-        f"ids must name each of the {counted(n_nodes, 'node')}: got {counted(n_ids, 'id')}; give one a node."
+        f"ids must name each of the {counted(n_nodes, 'node')}",
+        counted(n_ids, "id"),
+        "give one a node",
+        argument="ids",
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 from xml.parsers import expat
 
-from sgclearn.errors import DataFileError
-from sgclearn.validation.reading import MOST_TOKEN, reading, regular_file
+from sgclearn.errors import InputError, Place
+from sgclearn.validation.reading import MOST_TOKEN, naming, reading, regular_file
 
 _CHUNK = 1 << 20
 
@@ -30,8 +30,7 @@ class GraphMLDocument:
 class _Reader:
     """Handlers of the parser; one instance reads one file."""
 
-    def __init__(self, path: Path, weight: str) -> None:
-        self.path = path
+    def __init__(self, weight: str) -> None:
         self.weight = weight
         self.document = GraphMLDocument()
         self.weight_key: str | None = None
@@ -57,15 +56,18 @@ class _Reader:
             self.parser.Parse(chunk, False)
             fed += len(chunk)
             if fed - max(self.parser.CurrentByteIndex, 0) > MOST_TOKEN + _CHUNK:
-                raise self.fail(f"have no attribute or tag longer than {MOST_TOKEN:,} bytes: shorten it")
+                raise self.fail(
+                    f"no attribute or tag may have more than {MOST_TOKEN:,} bytes", "more", "shorten it"
+                )
         self.parser.Parse(b"", True)
 
-    def fail(self, expected: str) -> DataFileError:
+    def fail(self, expected: str, got: str, remedy: str) -> InputError:
         """Give the error for what is wrong at the line being read."""
-        return DataFileError(f"{self.path} must {expected} (line {self.parser.CurrentLineNumber}).")
+        line = self.parser.CurrentLineNumber
+        return InputError(expected, got, remedy, place=Place(row=line - 1, line=f"line {line}"))
 
     def _refuse_doctype(self, *_: object) -> None:
-        raise self.fail("have no DOCTYPE or ENTITY declaration, which GraphML does not need: remove it")
+        raise self.fail("a DOCTYPE or ENTITY declaration may not stand in GraphML", "one", "remove it")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
@@ -88,12 +90,13 @@ class _Reader:
         elif name == "graph":
             self.document.directed = attributes.get("edgedefault") == "directed"
         elif name == "hyperedge":
-            raise self.fail("have edges between two nodes, and has a hyperedge: split it into edges")
+            raise self.fail("edges must join two nodes", "a hyperedge", "split it into edges")
 
     def _edge(self, attributes: dict[str, str]) -> None:
         own = attributes.get("directed")
         if own is not None and (own in {"true", "1"}) != self.document.directed:
-            raise self.fail("have all edges directed or all undirected: make it agree with edgedefault")
+            remedy = "make it agree with edgedefault"
+            raise self.fail("all edges must be directed or all undirected", "both kinds", remedy)
         self.document.source.append(self._attribute("edge", attributes, "source"))
         self.document.target.append(self._attribute("edge", attributes, "target"))
         if self.document.weights is not None:
@@ -102,7 +105,7 @@ class _Reader:
 
     def _attribute(self, element: str, attributes: dict[str, str], name: str) -> str:
         if name not in attributes:
-            raise self.fail(f"have the attribute {name} in every {element}")
+            raise self.fail(f"every {element} must have the attribute {name}", "one without", "add it")
         return attributes[name]
 
     def _characters(self, text: str) -> None:
@@ -127,13 +130,13 @@ class _Reader:
         try:
             return float(text)
         except ValueError:
-            raise self.fail(f"have numbers as {self.weight!r}: got {text!r}") from None
+            raise self.fail(f"{self.weight!r} must be numbers", repr(text), "mend it") from None
 
 
 def parse_graphml(path: Path, weight: str) -> GraphMLDocument:
     """Read nodes, edges and the edge attribute called `weight` (None in the result if there is none)."""
     regular_file(path)
-    reader = _Reader(path, weight)
-    with reading(path, "a whole GraphML file"), path.open("rb") as stream:
+    reader = _Reader(weight)
+    with reading(path, "a whole GraphML file"), naming(path), path.open("rb") as stream:
         reader.parse(stream)
     return reader.document

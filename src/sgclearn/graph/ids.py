@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Place
 from sgclearn.graph.hints import spelling_hint
-from sgclearn.tables.messages import RowError, counted
+from sgclearn.tables.messages import counted
 from sgclearn.validation.arrays import plain_array
 from sgclearn.validation.parameters import MAX_NODES, Whole, check_type
 
@@ -131,9 +131,9 @@ class NodeIds:
         if len(unknown):
             first = asked[unknown[:1]].tolist()[0]
             raise InputError(
-                f"every id must be one of the {counted(self._n, 'node')}: got {first!r} "
-                f"({len(unknown):,} of {len(asked):,} unknown){spelling_hint(first, self)}; check the spelling, or "
-                "add the node."
+                f"every id must be one of the {counted(self._n, 'node')}",
+                f"{first!r} ({len(unknown):,} of {len(asked):,} unknown){spelling_hint(first, self)}",
+                "check the spelling, or add the node",
             )
         return found
 
@@ -198,13 +198,9 @@ class NodeIds:
         seen = set()
         for row, value in enumerate(self.values.tolist()):
             if value in seen:
-                it = "it" if count == 1 else "them"
-                raise RowError(
-                    f"{once}: got {value!r} again",
-                    row,
-                    f" ({counted(count, 'repeat')}); remove {it}.",
-                    place="",
-                )
+                remedy = "remove it" if count == 1 else "remove them"
+                place = Place(row=row, line="", others=counted(count, "repeat"))
+                raise InputError(once, f"{value!r} again", remedy, place=place)
             seen.add(value)
 
 
@@ -216,12 +212,12 @@ def as_ids(values: ArrayLike | Iterable[Any], what: str) -> Ids:
     if hasattr(values, "__array__"):
         array = plain_array(values, what)
     elif isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise InputTypeError(f"{what} must be a sequence of ids: got {type(values).__name__} {values!r}.")
+        raise InputTypeError(f"{what} must be a sequence of ids", f"{type(values).__name__} {values!r}")
     else:
         items = list(values)
         array = np.fromiter(items, dtype=object, count=len(items))
     if array.ndim != 1:
-        raise InputError(f"{what} must be one-dimensional: got shape {array.shape}.")
+        raise InputError(f"{what} must be one-dimensional", f"shape {array.shape}")
     kind = array.dtype.kind
     if array.size == 0 and kind in "fO":
         return np.empty(0, dtype=np.int64)
@@ -233,8 +229,9 @@ def as_ids(values: ArrayLike | Iterable[Any], what: str) -> Ids:
         return np.fromiter(array.tolist(), dtype=object, count=len(array))
     if array.dtype != object:
         raise InputTypeError(
-            f"{what} must be integers, strings or other hashable values: got an array of {array.dtype}; "
-            "turn it into strings first."
+            f"{what} must be integers, strings or other hashable values",
+            f"an array of {array.dtype}",
+            "turn it into strings first",
         )
     return _objects(array, what)
 
@@ -243,7 +240,9 @@ def _objects(array: Ids, what: str) -> Ids:
     types = set(map(type, array.tolist()))
     if any(issubclass(kind, np.timedelta64) for kind in types):  # numpy counts it as an integer
         raise InputTypeError(
-            f"{what} must be integers, strings or other hashable values: got a timedelta; turn it into strings first."
+            f"{what} must be integers, strings or other hashable values",
+            "a timedelta",
+            "turn it into strings first",
         )
     if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in types):
         try:
@@ -274,7 +273,7 @@ def _whole(array: NDArray[np.floating[Any]], what: str) -> NDArray[np.int64]:
 
 def _missing(value: object, position: int, what: str) -> InputError:
     return InputError(
-        f"{what} must have no missing id: got {value!r} at position {position}; fill it or remove the edge."
+        f"{what} must have no missing id", f"{value!r} at position {position}", "fill it or remove the edge"
     )
 
 
@@ -282,14 +281,17 @@ def _not_whole(value: float, position: int, what: str) -> InputError:
     if np.isnan(value):
         return _missing(value, position, what)
     return InputError(
-        f"{what} must be integers, strings or other hashable values that are no fractions: got {value!r} at "
-        f"position {position}; floats cannot tell ids apart safely, so turn them into integers or strings."
+        f"{what} must be integers, strings or other hashable values that are no fractions",
+        f"{value!r} at position {position}",
+        "floats cannot tell ids apart safely, so turn them into integers or strings",
     )
 
 
 def unhashable(error: TypeError) -> InputTypeError:
     """Give the error for ids that cannot be looked up."""
-    return InputTypeError(f"ids must be hashable ({error}): use integers, strings or tuples.")
+    return InputTypeError(
+        "ids must be hashable", f"one that is not ({error})", "use integers, strings or tuples"
+    )
 
 
 def _all_strings(ids: Ids) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import ANY, DataFileError, InputError, Setting
 from sgclearn.graph.build import Policy
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
@@ -23,37 +23,34 @@ def read_npz(
     """Read a graph from any npz file that holds one; `directed` None leaves it to the file."""
     names = array_names(path)
     if "ids" in names and nodes is not None:
-        raise InputError(f"nodes must be left out, because {path} has ids of its own: leave out nodes=.")
-    try:
-        if FORMAT_KEY in names:
-            stored = graph_from_arrays(path, load_arrays(path, GRAPH_KEYS))
-            _check_count(path, stored.n_nodes, nodes)
-            policy = replace(policy, directed=stored.directed if directed is None else directed)
-            return _from_matrix(
-                stored.to_scipy(), stored.node_ids if nodes is None else nodes, use_weights, policy
-            )
-        if {"format", "shape", "data"} <= set(names):
-            matrix = load_matrix(path)
-            _check_count(path, matrix.shape[0], nodes)
-            return _from_matrix(matrix, nodes, use_weights, policy)
-        if "edges" in names:
-            return _from_edges(load_arrays(path, ("edges", "weights", "ids")), use_weights, nodes, policy)
-    except DataFileError:
-        raise
-    except InputError as error:
-        raise DataFileError(f"{path}: {error}") from None
+        raise InputError(
+            "nodes goes with files without ids", "one with ids", "leave it out", argument="nodes"
+        )
+    if FORMAT_KEY in names:
+        stored = graph_from_arrays(path, load_arrays(path, GRAPH_KEYS))
+        _check_count(stored.n_nodes, nodes)
+        policy = replace(policy, directed=stored.directed if directed is None else directed)
+        ids = stored.node_ids if nodes is None else nodes
+        return _from_matrix(stored.to_scipy(), ids, use_weights, policy)
+    if {"format", "shape", "data"} <= set(names):
+        matrix = load_matrix(path)
+        _check_count(matrix.shape[0], nodes)
+        return _from_matrix(matrix, nodes, use_weights, policy)
+    if "edges" in names:
+        return _from_edges(load_arrays(path, ("edges", "weights", "ids")), use_weights, nodes, policy)
     raise DataFileError(
-        f"{path} must hold a scipy sparse matrix or an array called edges: got "
-        f"{', '.join(names) or 'no array'}; rename the array, or use Graph.from_edges."
+        f"{path} must hold a scipy sparse matrix or an array called edges",
+        ", ".join(names) or "no array",
+        "rename the array, or use Graph.from_edges",
     )
 
 
-def _check_count(path: Path, n_rows: int, nodes: NodeIds | None) -> None:
+def _check_count(n_rows: int, nodes: NodeIds | None) -> None:
     if nodes is not None and len(nodes) != n_rows:
-        raise DataFileError(
-            f"{path} must have one row a node: got {counted(n_rows, 'row')} in the file and "
-            f"{counted(len(nodes), 'id')} from nodes= (the rows of the features on the command line); give the id "
-            "of each row in the order of the rows."
+        raise InputError(
+            "the matrix must have one row a node",
+            (f"{counted(n_rows, 'row')} and {counted(len(nodes), 'id')} from ", Setting("nodes", ANY)),
+            "give the id of each row in the order of the rows",
         )
 
 

@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import ANY, Alternatives, InputError, Place, Setting
 from sgclearn.graph.build import Duplicates, Policy, SelfLoops
 from sgclearn.graph.columns import WEIGHT, WORDS, choose_columns
-from sgclearn.graph.converters import make_graph
+from sgclearn.graph.converters import ADD_NODE, make_graph
 from sgclearn.graph.encode import encode_ids, encode_strings
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.graphml import parse_graphml
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.graph.ids import Ids, NodeIds, as_ids, usual_integers
 from sgclearn.graph.npz import read_npz
-from sgclearn.tables.messages import RowError, counted
-from sgclearn.validation.reading import as_path, reading
+from sgclearn.tables.messages import counted
+from sgclearn.validation.reading import as_path, naming, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from sgclearn.tables import TableFile
 
 
 def read_edges(
@@ -86,7 +84,7 @@ def read_edges(
     path = as_path(path)
     policy = Policy(False if directed is None else directed, duplicates, self_loops)
     ids = nodes if nodes is None or isinstance(nodes, NodeIds) else NodeIds(nodes)
-    with reading(path, "a graph in one of the known formats"):
+    with reading(path, "a graph in one of the known formats"), naming(path):
         return _read(path, source, target, weight, ids, directed, policy, delimiter, header)
 
 
@@ -106,11 +104,13 @@ def _read(
     given = {"source": source, "target": target, "delimiter": delimiter, "header": header}
     for name, value in given.items():
         if value is not None:
-            raise InputError(f"{name} goes with tables and {path} is none: leave it out.")
+            raise InputError(
+                f"{name} goes with tables", "another kind of file", "leave it out", argument=name
+            )
     if path.suffix.lower() == ".graphml":
         return _read_graphml(path, weight, ids, directed, policy)
     if weight is not None and weight is not False:
-        raise InputError(f"weight must be left out or False for an npz file: got {weight!r}.")
+        raise InputError("weight must be left out or False for an npz file", repr(weight), argument="weight")
     return read_npz(path, weight is None, ids, directed, policy)
 
 
@@ -130,54 +130,52 @@ def _read_table(
     # A column that was asked for by name can only be found in a header.
     named = {column.lower() for column in (source, target, weight) if isinstance(column, str)}
     file = open_table(path, delimiter=delimiter, header=header, header_words=WORDS | named, is_id=known)
-    columns = choose_columns(str(path), file.names, source, target, weight, has_header=file.has_header)
-    ends = [columns.source, columns.target]
-    wanted = ends if columns.weight is None else [*ends, columns.weight]
-    table = file.read(list(dict.fromkeys(wanted)), text_columns=ends if file.is_text else ())
-    for name in ends:
-        _refuse_missing(file, table[name], name, "an id")
-    weights = None if columns.weight is None else _weights(file, table[columns.weight], columns.weight)
-    left, right, names = _encode(table[columns.source], table[columns.target])
-    if ids is None:
-        ids = NodeIds(names)
-    else:
-        left, right = _among(file, ids, left, right, names)
-    try:
+    with naming(path, file.line):
+        columns = choose_columns(file.names, source, target, weight, has_header=file.has_header)
+        ends = [columns.source, columns.target]
+        wanted = ends if columns.weight is None else [*ends, columns.weight]
+        table = file.read(list(dict.fromkeys(wanted)), text_columns=ends if file.is_text else ())
+        for name in ends:
+            _refuse_missing(table[name], name, "an id")
+        weights = None if columns.weight is None else _weights(table[columns.weight], columns.weight)
+        left, right, names = _encode(table[columns.source], table[columns.target])
+        if ids is None:
+            ids = NodeIds(names)
+        else:
+            left, right = _among(ids, left, right, names)
         return make_graph(left, right, weights, ids, policy, are_positions=True)
-    except RowError as error:
-        raise DataFileError(f"{path}: {error.at(file.line(error.row))}") from None
-    except InputError as error:
-        raise DataFileError(f"{path}: {error}") from None
 
 
 def _is_known(ids: NodeIds, cell: str) -> bool:
     return bool(ids.lookup([cell])[0] >= 0)
 
 
-def _refuse_missing(file: TableFile, column: pa.ChunkedArray, name: str, what: str) -> None:
+def _refuse_missing(column: pa.ChunkedArray, name: str, what: str) -> None:
     if column.null_count:
         import pyarrow.compute as pc
 
         row = pc.index(pc.is_null(column), True).as_py()
-        raise DataFileError(
-            f"{file.path} must have {what} in column {name!r} of every row: got nothing in {file.line(row)} "
-            f"({counted(column.null_count, 'such row')}); fill the cell or remove the row."
+        place = Place(row=row, column=name, others=counted(column.null_count, "such row"))
+        raise InputError(
+            f"every row must have {what}", "nothing", "fill the cell or remove the row", place=place
         )
 
 
-def _weights(file: TableFile, column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+def _weights(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     import pyarrow as pa
 
-    _refuse_missing(file, column, name, "a weight")
+    _refuse_missing(column, name, "a weight")
     try:
         return column.cast(pa.float64(), safe=False).to_numpy()  # type: ignore[no-any-return]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         cells = column.to_pylist()
         row = next((row for row, cell in enumerate(cells) if not _is_number(cell)), 0)
-        raise DataFileError(
-            f"{file.path} must have numbers in its weight column {name!r}: got {str(cells[row])!r} in "
-            f"{file.line(row)}; mend the cell, choose another column with weight=, or say weight=False "
-            "(--weights-column or --unweighted on the command line)."
+        choose = ("choose another column with ", Setting("weight", ANY))
+        raise InputError(
+            "weights must be numbers",
+            repr(str(cells[row])),
+            Alternatives("mend the cell", choose, ("say ", Setting("weight", False))),
+            place=Place(row=row, column=name),
         ) from None
 
 
@@ -207,7 +205,7 @@ def _encode(left: pa.ChunkedArray, right: pa.ChunkedArray) -> tuple[NDArray[Any]
 
 
 def _among(
-    file: TableFile, ids: NodeIds, left: NDArray[Any], right: NDArray[Any], names: Ids
+    ids: NodeIds, left: NDArray[Any], right: NDArray[Any], names: Ids
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     found = ids.lookup(names)
     source, target = found[left], found[right]
@@ -215,10 +213,11 @@ def _among(
     if len(unknown):
         row = int(unknown[0])
         name = names[left[row] if source[row] < 0 else right[row]]
-        raise DataFileError(
-            f"{file.path} must have only endpoints among the {counted(len(ids), 'node')}: got {str(name)!r} "
-            f"in {file.line(row)} ({counted(len(unknown), 'such row')}){spelling_hint(name, ids)}; add the node, or "
-            "remove the row."
+        raise InputError(
+            f"every endpoint must be one of the {counted(len(ids), 'node')}",
+            repr(str(name)) + spelling_hint(name, ids),
+            "add the node, or remove the row",
+            place=Place(row=row, others=counted(len(unknown), "such row")),
         )
     return source, target
 
@@ -231,19 +230,16 @@ def _read_graphml(
     policy: Policy,
 ) -> Graph:
     if isinstance(weight, int) and weight is not False:
-        raise InputError(f"weight must name an edge attribute of {path}: got {weight!r}.")
+        raise InputError("weight must name an edge attribute", repr(weight), argument="weight")
     document = parse_graphml(path, WEIGHT if weight is None else str(weight))
     if isinstance(weight, str) and document.weights is None:
-        raise DataFileError(f"{path} must have the edge attribute {weight!r}: got none of that name.")
+        raise InputError(f"edges must have the attribute {weight!r}", "none of that name")
     ids = NodeIds(usual_integers(document.nodes)) if nodes is None else nodes
-    try:
-        return make_graph(
-            as_ids(document.source, "source"),
-            as_ids(document.target, "target"),
-            None if weight is False else document.weights,
-            ids,
-            replace(policy, directed=document.directed if directed is None else directed),
-            remedy="add it as a node to the file" if nodes is None else "add the node to nodes=",
-        )
-    except InputError as error:
-        raise DataFileError(f"{path}: {error}") from None
+    return make_graph(
+        as_ids(document.source, "source"),
+        as_ids(document.target, "target"),
+        None if weight is False else document.weights,
+        ids,
+        replace(policy, directed=document.directed if directed is None else directed),
+        remedy="add it as a node to the file" if nodes is None else ADD_NODE,
+    )

@@ -17,7 +17,7 @@ from sgclearn.files import replacing
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
 from sgclearn.tables.archives import array_names, load_arrays
-from sgclearn.validation.reading import as_path
+from sgclearn.validation.reading import as_path, reading
 
 FORMAT_KEY = "sgclearn_graph"
 GRAPH_KEYS = (FORMAT_KEY, "indptr", "indices", "directed", "weights", "ids")
@@ -54,8 +54,9 @@ def _plain_ids(ids: NodeIds) -> NDArray[Any]:
         (value for value in ids.values.tolist() if not isinstance(value, str)), "an id that ends in NUL"
     )
     raise InputError(
-        f"a graph is saved with ids that are all integers or all strings: got {odd!r}; "
-        "build the graph with str(id) for each id."
+        "a graph is saved with ids that are all integers or all strings",
+        repr(odd),
+        "build the graph with str(id) for each id",
     )
 
 
@@ -65,29 +66,22 @@ def load_npz(path: str | os.PathLike[str]) -> Graph:
     names = array_names(path)
     if FORMAT_KEY not in names:
         raise DataFileError(
-            f"{path} must be a graph written by Graph.save_npz: got the arrays "
-            f"{', '.join(names) or 'none'}; read_edges reads other npz files."
+            f"{path} must be a graph written by Graph.save_npz",
+            f"the arrays {', '.join(names) or 'none'}",
+            "read_edges reads other npz files",
         )
     return graph_from_arrays(path, load_arrays(path, GRAPH_KEYS))
 
 
 def graph_from_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Graph:
     """Make the graph from the arrays of its file."""
-    try:
+    with reading(path, "a whole graph file"):
         version = int(arrays[FORMAT_KEY])
         if version > _VERSION:
             raise DataFileError(
-                f"{path} must be a graph file of format {_VERSION} or earlier: got format {version}; "
-                "upgrade sgclearn."
+                f"{path} must be a graph file of format {_VERSION} or earlier",
+                f"format {version}",
+                "upgrade sgclearn",
             )
-        return Graph(
-            arrays["indptr"],
-            arrays["indices"],
-            arrays.get("weights"),
-            directed=bool(arrays["directed"]),
-            ids=arrays.get("ids"),
-        )
-    except DataFileError:
-        raise
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise DataFileError(f"{path} must be a whole graph file, and is damaged: {error}") from None
+        parts = arrays["indptr"], arrays["indices"], arrays.get("weights")
+        return Graph(*parts, directed=bool(arrays["directed"]), ids=arrays.get("ids"))

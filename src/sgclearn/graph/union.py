@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import ANY, InputError, Setting
 from sgclearn.graph.build import Duplicates, Policy, SelfLoops, build_rows
 from sgclearn.graph.converters import endpoints, make_graph
 from sgclearn.graph.graph import Graph
@@ -23,8 +23,9 @@ def union(old: Graph, new: Graph, duplicates: Duplicates, self_loops: SelfLoops)
     if old.directed != new.directed:
         kinds = ["directed" if graph.directed else "undirected" for graph in (old, new)]
         raise InputError(
-            f"both graphs must be directed or both undirected: got {kinds[0]} and {kinds[1]}; "
-            "build the second one with the directed= of the first."
+            "both graphs must be directed or both undirected",
+            f"{kinds[0]} and {kinds[1]}",
+            ("build the second one with the ", Setting("directed", ANY), " of the first"),
         )
     ids, positions = old.node_ids.join(new.node_ids)
     old_source, old_target, old_weights = _edges(old)
@@ -68,8 +69,10 @@ def extend(
     known = positions[positions < graph.n_nodes]
     if len(known):
         raise InputError(
-            f"new_ids must not be in the graph yet: got {ids.name(int(known[0]))!r} "
-            f"({counted(len(known), 'known id')}); leave them out, edges to them are allowed anyway."
+            "new_ids must not be in the graph yet",
+            f"{ids.name(int(known[0]))!r} ({counted(len(known), 'known id')})",
+            "leave them out, edges to them are allowed anyway",
+            argument="new_ids",
         )
     added = make_graph(
         *endpoints(source, target),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from sgclearn.errors import DataFileError, InputError, InputTypeError
+from sgclearn.errors import DataFileError
 from sgclearn.validation.reading import check_budget, reading, regular_file
 from sgclearn.validation.sparse import check_sparse
 
@@ -85,28 +85,20 @@ def load_matrix(path: Path) -> Any:
             if len(parts[1]) == 0 or parts[1][-1] != len(parts[0]):
                 raise ValueError("row starts that do not end at the number of entries")
             entries = (data, *parts)
-        matrix = getattr(sp, f"{kind}_array")(entries, shape=shape)
-        return _checked(path, matrix)
+        return check_sparse(getattr(sp, f"{kind}_array")(entries, shape=shape), "the matrix")
 
 
 def csr_of_parts(path: Path, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
     """CSR matrix of arrays that a file has under names of its own."""
     import scipy.sparse as sp
 
-    with reading(path, "an npz file with the parts of a csr matrix"):
+    with reading(path, "a file with the parts of a csr matrix"):
         # Archives keep narrow or unsigned indices to be small; scipy computes with signed ones.
         indices, indptr = (_whole(part) for part in (indices, indptr))
         if len(indptr) == 0 or indptr[-1] != len(indices):
             raise ValueError("row starts that do not end at the number of entries")
         matrix = sp.csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
-        return _checked(path, matrix)
-
-
-def _checked(path: Path, matrix: Any) -> Any:
-    try:
         return check_sparse(matrix, "the matrix")
-    except (InputError, InputTypeError) as error:
-        raise DataFileError(f"{path}: {error}") from None
 
 
 def _whole(part: NDArray[Any]) -> NDArray[np.int64]:
@@ -119,8 +111,9 @@ def _refuse_many_rows(path: Path, kind: str, shape: tuple[int, ...], n_entries: 
     # Compressed rows have as many row starts as rows, so their file bounds what they need in memory.
     if kind not in ("csr", "bsr") and shape[0] > max(_PLAUSIBLE_ROWS, _ROWS_PER_ENTRY * n_entries):
         raise DataFileError(
-            f"{path} must have entries in more of its rows: got {n_entries:,} in {shape[0]:,} rows; "
-            "save it as csr if that is meant."
+            f"{path} must have entries in more of its rows",
+            f"{n_entries:,} in {shape[0]:,} rows",
+            "save it as csr if that is meant",
         )
 
 

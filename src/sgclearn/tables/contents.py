@@ -31,7 +31,7 @@ def content(path: Path) -> Content:
                 return b""
             return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
-        raise DataFileError(f"{path} must be readable: got {error.strerror or error}.") from None
+        raise DataFileError(f"{path} must be readable", f"{error.strerror or error}") from None
 
 
 def _unpacked(path: Path, suffix: str) -> bytes:
@@ -101,8 +101,9 @@ def first_lines(path: Path, text: Content, start: int) -> tuple[list[str], bool]
     longest = max(map(len, sample.split(b"\n")))
     if longest > MOST_LINE:
         raise DataFileError(
-            f"{path} must have lines of at most {MOST_LINE:,} bytes: got {longest:,} or more in one; check its line "
-            "ends, or give so wide a table as npz or svmlight."
+            f"{path} must have lines of at most {MOST_LINE:,} bytes",
+            f"{longest:,} or more in one",
+            "check its line ends, or give so wide a table as npz or svmlight",
         )
     if not complete:
         sample = sample[: sample.rfind(b"\n") + 1]
@@ -131,5 +132,5 @@ def single_spaces(text: bytes) -> bytes:
 def not_text(path: Path) -> DataFileError:
     """Give the error for a file that is not text."""
     return DataFileError(
-        f"{path} must be UTF-8 text or Parquet: got bytes that are neither; save it as UTF-8."
+        f"{path} must be UTF-8 text or Parquet", "bytes that are neither", "save it as UTF-8"
     )

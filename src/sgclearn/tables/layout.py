@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import ANY, DataFileError, InputError, Setting
 from sgclearn.validation.reading import MOST_TABLE_COLUMNS
 
 # A comma comes last of the marks: it also stands inside numbers and text, the others seldom do.
@@ -27,7 +27,7 @@ MISSING = frozenset(
 )
 """Spellings of a cell that holds no value."""
 
-WRONG_DELIMITER = "name the delimiter with delimiter= (--delimiter on the command line)"
+WRONG_DELIMITER = ("name the delimiter with ", Setting("delimiter", ANY))
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,10 @@ def check_delimiter(delimiter: str | None) -> str | None:
     mark = _SPELLINGS.get(delimiter, delimiter)
     if len(mark) != 1 or mark in '"\r\n':
         raise InputError(
-            f"delimiter must be one character, 'tab' or 'whitespace': got {delimiter!r}; "
-            "leave it out to have it found in the file."
+            "delimiter must be one character, 'tab' or 'whitespace'",
+            repr(delimiter),
+            "leave it out to have it found in the file",
+            argument="delimiter",
         )
     return mark
 
@@ -90,11 +92,12 @@ def find_layout(
     rows = _sample(lines, mark, complete) if mark else []
     if mark is None or len(rows[0]) == 1:
         tried = f" with the delimiter {spell(mark)}" if mark else ""
-        raise DataFileError(f"{path} must have at least two columns: got one{tried}; {WRONG_DELIMITER}.")
+        raise DataFileError(f"{path} must have at least two columns", f"one{tried}", WRONG_DELIMITER)
     if len(rows[0]) > MOST_TABLE_COLUMNS:
         raise DataFileError(
-            f"{path} must have at most {MOST_TABLE_COLUMNS:,} columns: got {len(rows[0]):,}; give so wide a table as "
-            f"npz or svmlight, or {WRONG_DELIMITER}."
+            f"{path} must have at most {MOST_TABLE_COLUMNS:,} columns",
+            f"{len(rows[0]):,}",
+            ("give so wide a table as npz or svmlight, or ", WRONG_DELIMITER),
         )
     has_header = header if header is not None else _has_header(path, rows, header_words, is_id)
     return Layout(mark, has_header, _column_names(path, rows[0], has_header))
@@ -140,8 +143,9 @@ def _has_header(
         return False
     shown = ", ".join(repr(cell) for cell in first[:3])
     raise DataFileError(
-        f"{path} must show whether its first line is a header, but the line ({shown}) is text like the rest: "
-        "say header=True or header=False (--header or --no-header on the command line)."
+        f"{path} must show whether its first line is a header",
+        f"text in it ({shown}) as in the rest",
+        ("say ", Setting("header", True), " or ", Setting("header", False)),
     )
 
 
@@ -152,7 +156,8 @@ def _column_names(path: str, first: Sequence[str], has_header: bool) -> tuple[st
     name, count = Counter(names).most_common(1)[0]
     if count > 1:
         raise DataFileError(
-            f"{path} must have a different name for each column: got {count} columns named {name!r}; "
-            "rename all but one."
+            f"{path} must have a different name for each column",
+            f"{count} columns named {name!r}",
+            "rename all but one",
         )
     return names

@@ -22,6 +22,7 @@ from sgclearn.tables.layout import (
     find_layout,
     spell,
 )
+from sgclearn.tables.messages import listing
 from sgclearn.tables.parsing import parse_delimited
 from sgclearn.validation.reading import (
     check_budget,
@@ -76,8 +77,10 @@ class TableFile:
         if isinstance(column, int) and 0 <= column < len(self.names):
             return column
         raise DataFileError(
-            f"{role} must name a column of {self.path}: got {column!r}; "
-            f"its columns are {_listing(self.names)}."
+            f"{role} must name a column of {self.path}",
+            repr(column),
+            f"its columns are {listing(self.names)}",
+            argument=role,
         )
 
     def read(
@@ -99,7 +102,7 @@ class TableFile:
         for number, (line, _) in enumerate(self._rows(self._layout)):
             if number == row + self.has_header:
                 return f"line {line}"
-        raise InputError(f"row must be one of the rows of {self.path}: got {row}.")
+        raise InputError(f"row must be one of the rows of {self.path}", f"{row}", argument="row")
 
     def _rows(self, layout: Layout) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and cells one row at a time: slow, used only to say where an error is."""
@@ -142,8 +145,9 @@ class TableFile:
             start, end, last = end + 1, line, cells
         if any("\n" in cell for cell in last):
             raise DataFileError(
-                f"{self.path} must close every quote: got one that opens in line {start} and goes on to the "
-                'end; write "" for a quote inside a cell.'
+                f"{self.path} must close every quote",
+                f"one that opens in line {start} and goes on to the end",
+                'write "" for a quote inside a cell',
             )
 
     def _explained(self, layout: Layout, error: Exception) -> DataFileError:
@@ -153,14 +157,14 @@ class TableFile:
             for line, cells in self._rows(layout):
                 if len(cells) != width:
                     return DataFileError(
-                        f"{self.path} must have {width} columns in every line: got {len(cells)} in "
-                        f"line {line} with the delimiter {spell(layout.delimiter)}; mend the line, or "
-                        f"{WRONG_DELIMITER}."
+                        f"{self.path} must have {width} columns in every line",
+                        f"{len(cells)} in line {line} with the delimiter {spell(layout.delimiter)}",
+                        ("mend the line, or ", WRONG_DELIMITER),
                     )
         except UnicodeDecodeError:
             return not_text(self.path)
         return DataFileError(
-            f"{self.path} must be a delimited text file, and could not be parsed: {reason_of(error)}."
+            f"{self.path} must be a delimited text file", f"one that could not be parsed ({reason_of(error)})"
         )
 
 
@@ -186,7 +190,7 @@ def open_table(
         raise not_text(path)
     start = first_row(text)
     if start >= len(text):
-        raise DataFileError(f"{path} must hold rows of data: got an empty file; check the path.")
+        raise DataFileError(f"{path} must hold rows of data", "an empty file", "check the path")
     lines, complete = first_lines(path, text, start)
     layout = find_layout(
         str(path),
@@ -282,8 +286,3 @@ def _schema(file: Any, wanted: tuple[str, ...]) -> pa.Schema:
     import pyarrow as pa
 
     return pa.schema([file.schema_arrow.field(name) for name in wanted])
-
-
-def _listing(names: tuple[str, ...], most: int = 10) -> str:
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -39,12 +39,18 @@ def plain_array(values: Any, name: str) -> NDArray[Any]:
         return np.asarray(values)
     except (ValueError, OverflowError):
         raise InputError(
-            f"{name} must be an array, with rows of one length: got {shown(values)}; give every row as many entries."
+            f"{name} must be an array, with rows of one length",
+            shown(values),
+            "give every row as many entries",
+            argument=name,
         ) from None
     except (TypeError, RuntimeError, AttributeError, NotImplementedError) as error:
         # what an object of another library answers that promises to be an array
         raise InputTypeError(
-            f"{name} must be an array: got {type(values).__name__} ({error}); convert it to a numpy array."
+            f"{name} must be an array",
+            f"{type(values).__name__} ({error})",
+            "convert it to a numpy array",
+            argument=name,
         ) from None
 
 
@@ -57,8 +63,10 @@ def refuse_masks(values: Any, name: str) -> None:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         count = int(np.count_nonzero(np.ma.getmaskarray(values)))
         raise InputError(
-            f"{name} must have no masked entries: got {count:,} of {values.size:,} masked; fill them with the "
-            "array's filled(...), or leave their rows out."
+            f"{name} must have no masked entries",
+            f"{count:,} of {values.size:,} masked",
+            "fill them with the array's filled(...), or leave their rows out",
+            argument=name,
         )
 
 
@@ -70,7 +78,10 @@ def real_array(values: Any, name: str) -> NDArray[Any]:
             array = array.astype(np.float64)
     if array.dtype.kind not in "biuf" and array.size:
         raise InputTypeError(
-            f"{name} must be real numbers: got an array of {array.dtype}; convert it to float64."
+            f"{name} must be real numbers",
+            f"an array of {array.dtype}",
+            "convert it to float64",
+            argument=name,
         )
     if array.dtype.kind == "f" and (array.dtype.itemsize not in (4, 8) or not array.dtype.isnative):
         with np.errstate(over="ignore"):  # what is too large becomes infinity, which its use refuses

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError, InputTypeError, MemoryLimitError
+from sgclearn.errors import ANY, InputError, InputTypeError, MemoryLimitError, Setting
 from sgclearn.validation.arrays import plain_array, refuse_masks
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 from sgclearn.validation.sparse import as_csr
@@ -32,15 +32,22 @@ def as_matrix(X: Any, name: str = "X") -> Any:
     else:
         matrix = X if type(X) is np.ndarray else plain_array(X, name)
     if matrix.ndim != 2:
-        raise InputError(f"{name} must have two dimensions (nodes, features): got shape {matrix.shape}.")
+        raise InputError(
+            f"{name} must have two dimensions (nodes, features)", f"shape {matrix.shape}", argument=name
+        )
     if matrix.shape[1] > MOST_COLUMNS:
         raise InputError(
-            f"{name} must have at most {MOST_COLUMNS:,} columns: got {matrix.shape[1]:,}; check the largest column "
-            "index, or hash the columns."
+            f"{name} must have at most {MOST_COLUMNS:,} columns",
+            f"{matrix.shape[1]:,}",
+            "check the largest column index, or hash the columns",
+            argument=name,
         )
     if matrix.dtype.kind not in "fiub":
         raise InputTypeError(
-            f"{name} must hold numbers: got dtype {matrix.dtype}; read_features turns columns of text into numbers."
+            f"{name} must hold numbers",
+            f"dtype {matrix.dtype}",
+            "read_features turns columns of text into numbers",
+            argument=name,
         )
     if matrix.dtype in (np.float64, np.float32):  # in the byte order of the machine
         return matrix
@@ -53,8 +60,10 @@ def as_dense(X: Any, name: str = "X") -> NDArray[np.float64]:
     needed = 24.0 * X.shape[0] * X.shape[1]  # with the copies that a computation makes of it
     if sparse.issparse(X) and needed > _SMALL_BYTES and needed > memory_limit_bytes():
         raise MemoryLimitError(
-            f"{name} of shape {X.shape} needs {format_bytes(needed)} as a dense matrix and "
-            f"{format_bytes(memory_limit_bytes())} may be used: use fewer columns, or propagate, which keeps it sparse."
+            f"{name} of shape {X.shape} must fit the {format_bytes(memory_limit_bytes())} that may be used",
+            f"{format_bytes(needed)} as a dense matrix",
+            "use fewer columns, or propagate, which keeps it sparse",
+            argument=name,
         )
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
@@ -82,7 +91,7 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
         )
     except (OverflowError, UnicodeError, ArithmeticError):
         raise InputError(
-            "X must hold numbers that a float can hold: got others; convert or scale them."
+            "X must hold numbers that a float can hold", "others", "convert or scale them", argument="X"
         ) from None
 
 
@@ -93,7 +102,12 @@ def check_values(X: Any, name: str = "X") -> float:
     highest, lowest = float(values.max(initial=0.0)), float(values.min(initial=0.0))
     if not (np.isfinite(highest) and np.isfinite(lowest)):
         kind = "NaN" if np.isnan(values).any() else "infinity"
-        raise InputError(f"{name} must be finite: got {kind}; fill or drop such values before (see impute=).")
+        raise InputError(
+            f"{name} must be finite",
+            kind,
+            ("fill or drop such values before (see ", Setting("impute", ANY), ")"),
+            argument=name,
+        )
     largest = max(highest, -lowest)
     if largest > LARGEST:
         raise _not_squared(largest, name)
@@ -108,6 +122,8 @@ def check_not_tiny(largest: float, name: str = "X") -> None:
 
 def _not_squared(largest: float, name: str) -> InputError:
     return InputError(
-        f"{name} must be of a size that can be squared: got {largest:.3g} as its largest absolute value; scale the "
-        "features or mend that value."
+        f"{name} must be of a size that can be squared",
+        f"{largest:.3g} as its largest absolute value",
+        "scale the features or mend that value",
+        argument=name,
     )

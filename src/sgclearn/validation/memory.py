@@ -39,7 +39,9 @@ def memory_limit_bytes(limit: int | float | str | None = None) -> int:
     number = Number(low=1).plain(limit)
     if number is None:
         raise InputError(
-            f"memory_limit must be a positive number of bytes or a text such as '4GB': got {shown(limit)}."
+            "memory_limit must be a positive number of bytes or a text such as '4GB'",
+            shown(limit),
+            argument="memory_limit",
         )
     return int(number)
 
@@ -66,7 +68,7 @@ def _parse(text: str) -> int:
     count = float(match.group(1)) * unit if match and unit else 0.0
     if not 1 <= count < math.inf:
         raise InputError(
-            f"memory_limit (or {ENVIRONMENT_VARIABLE}) must look like '4GB' or '500MiB': got {shown(text)}."
+            f"memory_limit (or {ENVIRONMENT_VARIABLE}) must look like '4GB' or '500MiB'", shown(text)
         )
     return int(count)
 

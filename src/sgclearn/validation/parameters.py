@@ -61,7 +61,7 @@ def check_type(value: Any, kinds: type | tuple[type, ...], name: str, remedy: st
     """Refuse a value of another type than an argument is for; numbers and texts have rules of their own."""
     if not isinstance(value, kinds):
         wanted = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
-        raise InputTypeError(f"{name} must be a {wanted}: got {type(value).__name__}; {remedy}.")
+        raise InputTypeError(f"{name} must be a {wanted}", type(value).__name__, remedy, argument=name)
 
 
 def check_texts(values: Any, name: str) -> list[str]:
@@ -85,14 +85,14 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
         known = np.dtype(object)
     if known not in (np.bool_, np.float32, np.float64):
         raise InputTypeError(
-            f"dtype must be float64, float32 or bool: got {shown(dtype)}; name one of these."
+            "dtype must be float64, float32 or bool", shown(dtype), "name one of these", argument="dtype"
         )
     return known
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What an argument must be. `remedy` ends the message, after a semicolon or as it is given."""
+    """What an argument must be, and what to do where it is not."""
 
     remedy: str = ""
     optional: bool = False  # whether None is a value
@@ -103,8 +103,9 @@ class Rule:
             return None
         plain = self.plain(value)
         if plain is None:
-            end = f"; {self.remedy}." if self.remedy else "."
-            raise InputError(f"{name} must be {self.expected(value)}: got {shown(value)}{end}")
+            raise InputError(
+                f"{name} must be {self.expected(value)}", shown(value), self.remedy, argument=name
+            )
         return plain
 
     def plain(self, value: Any) -> Any:

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sgclearn.errors import DataFileError, InputTypeError, SgclearnError
+from sgclearn.errors import (
+    DataFileError,
+    InputError,
+    InputTypeError,
+    MemoryLimitError,
+    MissingExtraError,
+    ModelFileError,
+    SgclearnError,
+    in_file,
+)
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 from sgclearn.validation.parameters import shown
 
@@ -39,7 +48,7 @@ def as_path(path: object) -> Path:
         return Path(path)  # type: ignore[arg-type]
     except TypeError:
         raise InputTypeError(
-            f"path must be the name of a file: got {shown(path)}; give a text or a Path."
+            "path must be the name of a file", shown(path), "give a text or a Path"
         ) from None
 
 
@@ -60,14 +69,14 @@ def regular_file(
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        raise error(f"{path} must be an existing {what}: got nothing there; check the path.") from None
+        raise error(f"{path} must be an existing {what}", "nothing there", "check the path") from None
     except (OSError, ValueError) as fault:  # ValueError: a NUL in the name
         reason = getattr(fault, "strerror", None) or fault
-        raise error(f"{path} must be readable: got {reason}; check the path and its permissions.") from None
+        raise error(f"{path} must be readable", f"{reason}", "check the path and its permissions") from None
     for is_kind, name in _KINDS:
         if is_kind(mode):
             remedy = "name a file inside it" if name == "a folder" else f"save it as a {what} first"
-            raise error(f"{path} must be an existing {what}: got {name}; {remedy}.")
+            raise error(f"{path} must be an existing {what}", name, remedy)
     return path
 
 
@@ -98,9 +107,21 @@ def check_ratio(path: Path, needed: float, what: str) -> None:
 def over_budget(path: Path, needed: float, budget: float, what: str) -> DataFileError:
     """Give the error for a file that unpacks to more than its budget."""
     return DataFileError(
-        f"{path} must unpack to at most {format_bytes(budget)}, by its size and what memory there is: "
-        f"got {format_bytes(needed)} or more for {what}; unpack or write it again in a plain form."
+        f"{path} must unpack to at most {format_bytes(budget)}, by its size and what memory there is",
+        f"{format_bytes(needed)} or more for {what}",
+        "unpack or write it again in a plain form",
     )
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str], line: Callable[[int], str] | None = None) -> Iterator[None]:
+    """Turn an input error about data into one about the file that they come from, see `errors.in_file`."""
+    try:
+        yield
+    except (DataFileError, ModelFileError):
+        raise
+    except (InputError, InputTypeError) as error:
+        raise in_file(error, path, line) from error
 
 
 @contextmanager
@@ -120,25 +141,26 @@ def reading(
     remedy : str
         What to do.
     error : type
-        What is raised. Errors of this package pass as they are.
+        What is raised. Errors of this package about files, memory and missing packages pass as they are.
     """
     try:
         yield
-    except SgclearnError:
+    except (DataFileError, ModelFileError, MemoryLimitError, MissingExtraError):
         raise
     except MemoryError as fault:
         raise error(
-            f"{path} must fit into memory: got more than {format_bytes(memory_limit_bytes())}; use a machine with more "
-            "memory, or a smaller file."
+            f"{path} must fit into memory",
+            f"more than {format_bytes(memory_limit_bytes())}",
+            "use a machine with more memory, or a smaller file",
         ) from fault
     except Exception as fault:
         raise error(
-            f"{path} must be {expected}, and could not be read ({reason_of(fault)}): {remedy}."
+            f"{path} must be {expected}", f"one that could not be read ({reason_of(fault)})", remedy
         ) from fault
 
 
 def reason_of(fault: BaseException, most: int = 200) -> str:
-    """First sentence of what a library says, without the dot at its end."""
+    """First sentence of what a library says, without the dot at its end, or the fault of an error of our own."""
     words = " ".join(str(fault).split()) or type(fault).__name__
-    first = words.split(". ")[0].rstrip(".")
+    first = fault.fault() if isinstance(fault, SgclearnError) else words.split(". ")[0].rstrip(".")
     return first if len(first) <= most else f"{first[: most - 3]}..."

@@ -53,7 +53,10 @@ def check_sparse(matrix: Any, name: str) -> Any:
     """
     if matrix.ndim != 2:
         raise InputError(
-            f"{name} must have two dimensions: got a sparse array of shape {matrix.shape}; reshape it."
+            f"{name} must have two dimensions",
+            f"a sparse array of shape {matrix.shape}",
+            "reshape it",
+            argument=name,
         )
     if not all(is_whole(size) and 0 <= size < 2**63 for size in matrix.shape):
         raise _unfit(name, f"the shape {matrix.shape}")
@@ -68,8 +71,10 @@ def check_rows_fit(n_rows: int, name: str) -> None:
     needed = _POINTER_BYTES * float(n_rows)
     if n_rows > _FEW_ROWS and needed > memory_limit_bytes():
         raise MemoryLimitError(
-            f"{name} of {n_rows:,} rows needs {format_bytes(needed)} for its row starts alone and "
-            f"{format_bytes(memory_limit_bytes())} may be used: leave out rows without entries."
+            f"{name} of {n_rows:,} rows must fit the {format_bytes(memory_limit_bytes())} that may be used",
+            f"{format_bytes(needed)} for its row starts alone",
+            "leave out rows without entries",
+            argument=name,
         )
 
 
@@ -105,7 +110,10 @@ def _with_plain_values(matrix: Any, name: str) -> Any:
         raise _unfit(name, f"entries in {type(matrix.data).__name__}")
     if held.kind not in "biuf":
         raise InputTypeError(
-            f"{name} must hold real numbers: got a sparse matrix of {held}; convert it to float64."
+            f"{name} must hold real numbers",
+            f"a sparse matrix of {held}",
+            "convert it to float64",
+            argument=name,
         )
     if held.isnative and (held.kind != "f" or held.itemsize in (4, 8)):
         return matrix
@@ -242,9 +250,14 @@ def _check_values(data: Any, name: str) -> None:
     refuse_masks(data, f"the entries of {name}")
     if data.dtype.kind not in "biuf":
         raise InputTypeError(
-            f"{name} must hold real numbers: got a sparse matrix of {data.dtype}; convert it to float64."
+            f"{name} must hold real numbers",
+            f"a sparse matrix of {data.dtype}",
+            "convert it to float64",
+            argument=name,
         )
 
 
 def _unfit(name: str, got: str) -> InputError:
-    return InputError(f"{name} must be a sparse matrix whose parts fit together: got {got}; {_REMEDY}.")
+    return InputError(
+        f"{name} must be a sparse matrix whose parts fit together", got, f"{_REMEDY}", argument=name
+    )

@@ -16,11 +16,11 @@ from sgclearn.features import Labels
 from sgclearn.features.frames import ID_NAMES
 from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES
 from sgclearn.tables.columns import id_array
-from sgclearn.tables.messages import RowError, counted
+from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.folders import read_folder
 from sgclearn.tasks.text.sources import Source, open_source
 from sgclearn.validation.parameters import check_type
-from sgclearn.validation.reading import as_path, reading
+from sgclearn.validation.reading import as_path, naming, reading
 
 TEXT_NAMES = ("text", "body", "content", "document", "doc", "message", "review", "abstract", "sentence")
 _LABEL_NAMES = (*LABEL_NAMES, "topic", "category")
@@ -131,7 +131,7 @@ def read_documents(
     for role, name in {**given, "encoding": encoding, "delimiter": delimiter}.items():
         if name is not None:
             check_type(name, str, role, "give a text, or leave it out")
-    with reading(path, "a file or folder of documents"):
+    with reading(path, "a file or folder of documents"), naming(path):
         if path.is_dir():
             _refuse(path, "a folder has no columns", **given, delimiter=delimiter, header=header)
             texts, classes, ids, splits = read_folder(path, encoding)
@@ -233,13 +233,8 @@ def _documents(
     """Put the parts together; `Labels` knows what is a class, what is a split and what is nothing."""
     if classes is None or not any(_is_label(value) for value in classes):
         return Documents(tuple(texts), None, ids, None)
-    try:
+    with naming(path, (lambda row: f"document {row + 1}") if source is None else source.place):
         held = Labels(np.arange(len(texts)), np.array(classes, dtype=object), splits)  # type: ignore[arg-type]
-    except RowError as error:
-        place = f"document {error.row + 1}" if source is None else source.place(error.row)
-        raise DataFileError(f"{path}: {error.at(place)}") from error
-    except InputError as error:
-        raise DataFileError(f"{path}: {error}") from error
     rows = held.ids.astype(np.intp)
     if held.values.dtype.kind == "i":
         labels: NDArray[Any] = np.full(len(texts), -1, dtype=np.int64)
