@@ -154,7 +154,7 @@ def broken_matrix() -> csr_matrix:
     [
         (
             {"tx": broken_matrix()},
-            "ind.tiny.tx must be .* the matrix must be a sparse matrix whose parts fit together",
+            "ind.tiny.tx must be .*the matrix must be a sparse matrix whose parts fit together",
         ),
         ({"allx": [1, 2]}, "ind.tiny.allx must be .* matrix"),
         ({"ally": [1, 2]}, "ind.tiny.ally must have one row of 0 and 1 for each node: got list"),

@@ -201,7 +201,7 @@ def test_folder_names_the_file_with_another_encoding(tmp_path: Path) -> None:
         (
             "text,label,split\nOil,a,train\nCorn,b,\n",
             {},
-            "every label must have a split: the one in line 3 has none",
+            "every label must have a split: got none in line 3",
         ),
         ("Oil,Gas\nCorn,Wheat\n", {}, "must show whether its first line is a header"),
         ("text,label\nOil\0,a\n", {}, "must be text: got NUL bytes"),

@@ -22,7 +22,6 @@ from sgclearn.validation.reading import (
     FREE_BYTES,
     MOST_RATIO,
     as_path,
-    naming,
     reading,
     regular_file,
     text_budget,
@@ -68,13 +67,9 @@ def test_reading_turns_every_fault_into_an_input_error() -> None:
     with pytest.raises(DataFileError, match="f must fit into memory"), reading("f", "a thing"):
         raise MemoryError
     message = r"could not be read \(X must be 1: got 2\); again"
-    with pytest.raises(DataFileError, match=message), reading("f", "a thing", "again"):
+    with pytest.raises(DataFileError, match=message), reading("f", "a thing", "again", by_hand=False):
         raise InputError("X must be 1", "2", "take 1")
-    with (
-        pytest.raises(DataFileError, match="f: X must be 1: got 2; take 1"),
-        reading("f", "a thing"),
-        naming("f"),
-    ):
+    with pytest.raises(DataFileError, match="f: X must be 1: got 2; take 1"), reading("f", "a thing"):
         raise InputTypeError("X must be 1", "2", "take 1")
     with pytest.raises(ModelFileError, match=r"^as it is$"), reading("f", "a thing"):
         raise ModelFileError("as it is")

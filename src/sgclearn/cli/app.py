@@ -26,8 +26,8 @@ from sgclearn.cli import (
     tune,
 )
 from sgclearn.cli.options import help_of
-from sgclearn.cli.output import complain, in_options
-from sgclearn.errors import SgclearnError
+from sgclearn.cli.output import complain, in_options, option
+from sgclearn.errors import SgclearnError, SgclearnWarning
 from sgclearn.version import __version__
 
 USER_MISTAKE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -83,7 +83,7 @@ def run(arguments: Sequence[str]) -> int:
     shown: set[str] = set()
 
     def show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-        text = in_options(str(message))
+        text = in_options(message.render(option) if isinstance(message, SgclearnWarning) else str(message))
         if text not in shown:
             shown.add(text)
             complain(f"warning: {text}")
@@ -106,7 +106,7 @@ def _run(arguments: list[str]) -> int:
         where = error.ctx.command_path if error.ctx is not None else "sgc"
         return _mistake(f"{where}: {_usage_fault(error, arguments)}; see {where} --help.")
     except SgclearnError as error:
-        return _mistake(f"sgc: {in_options(str(error))}")
+        return _mistake(f"sgc: {in_options(error.render(option))}")
     except (KeyboardInterrupt, typer.Abort):
         complain("sgc: stopped by an interruption.")
         return INTERRUPTED

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sgclearn.cli.layout import column_widths, record_lines
+from sgclearn.errors import ANY, Setting
 from sgclearn.runs.documents import to_json
 
 if TYPE_CHECKING:
@@ -103,6 +104,21 @@ def in_options(text: str) -> str:
         return before + OPTION_OF[name]
 
     return _ARGUMENT.sub(option, _SUBJECT.sub(subject, _REMARKS.sub("", text)))
+
+
+def option(setting: Setting) -> str | None:
+    """Spell a setting as an option of the command line; None where there is none.
+
+    Examples
+    --------
+    >>> option(Setting("id_column", False)), option(Setting("n_hops", 3)), option(Setting("target", None))
+    ('--row-numbers', '--n-hops 3', 'no --target-column')
+    """
+    name = OPTION_OF.get(setting.name)
+    if name is None or setting.value is ... or setting.value is ANY:
+        return name
+    whole = OPTION_OF.get(str(setting))
+    return whole or (f"no {name}" if setting.value is None else f"{name} {setting.value}")
 
 
 def complain(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -203,14 +202,11 @@ def _read_features(model: Any, encoding: Encoding | None, data: DataOptions, pat
     try:
         features = features_of(data, path, encoding)
     except InputError as error:
-        fault = re.match(r".* missing values?(?=; fill)", str(error))
-        if fault is None:
+        if error.argument != "impute":
             raise
         # The remedy of the library is an option of the fit, which predict does not have.
-        raise InputError(
-            f"{fault.group()}, and the model was fitted without --impute; fill the cells, or fit again "
-            "with --impute."
-        ) from error
+        remedy = "fill the cells, since the model was fitted without --impute, or fit again with --impute"
+        raise error.but(remedy=remedy) from error
     X: Any = features.matrix
     d = model.n_features_in_
     if is_svmlight(path) and issparse(X) and X.shape[1] < d:

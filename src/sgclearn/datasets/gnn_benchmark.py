@@ -35,7 +35,7 @@ def read_gnn_benchmark(path: Path, class_names: tuple[str, ...] = ()) -> Labelle
     -----
     An edge counts once whether the file has it in one direction or in both, and loops stay.
     """
-    with reading(path, "an npz file of gnn-benchmark", "get it again"):
+    with reading(path, "an npz file of gnn-benchmark", "get it again", by_hand=False):
         arrays = load_arrays(path, _KEYS)
         adjacency, X = (_matrix(path, arrays, name) for name in ("adj", "attr"))
         ends = adjacency.tocoo()

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.validation.reading import naming, reading
+from sgclearn.validation.reading import reading
 
 
 class StoredDtype:
@@ -110,7 +110,7 @@ def _check_opcodes(content: bytes) -> None:
 
 def read_pickle(path: Path) -> Any:
     """Object of a Planetoid file: numbers, texts, lists, dictionaries, `ndarray` or `StoredMatrix`."""
-    with reading(path, "an original Planetoid file", "get it again"), naming(path):
+    with reading(path, "an original Planetoid file", "get it again"):
         content = path.read_bytes()
         _check_opcodes(content)
         held = _Unpickler(io.BytesIO(content), encoding="latin1").load()

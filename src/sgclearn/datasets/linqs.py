@@ -43,7 +43,7 @@ def read_linqs(content: Path, cites: Path) -> LabelledGraph:
         if len(pair) != 2 or not all(map(_ID.fullmatch, pair)):
             raise _damaged(cites, _CITATION, row, pair)
     expected = f"a file with citations of the papers in {content.name}, each there once"
-    with reading(cites, expected, "get both again"):
+    with reading(cites, expected, "get both again", by_hand=False):
         ids = [int(paper[0]) for paper in papers]
         graph = Graph.from_edges(np.array(citations, dtype=np.int64), nodes=ids)
     words = "".join("".join(paper[1:-1]) for paper in papers).encode()

@@ -173,7 +173,12 @@ def read_files(layout: str, paths: Sequence[Path], class_names: tuple[str, ...] 
     """Read the files of a form, in the order of the registry."""
     for path in paths:
         regular_file(path)
-    with reading(paths[0], f"the first of the files of a dataset in the layout {layout}", "get them again"):
+    with reading(
+        paths[0],
+        f"the first of the files of a dataset in the layout {layout}",
+        "get them again",
+        by_hand=False,
+    ):
         data = _read_layout(layout, paths, class_names)
         check_values(data.X)
         return data

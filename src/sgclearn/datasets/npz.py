@@ -72,7 +72,7 @@ def read_npz(path: Path, vocabulary: Path | None = None) -> LabelledGraph:
     vocabulary : Path, optional
         Names of the features, one a line, xz-compressed.
     """
-    with reading(path, "an npz file with features, edges and labels", "get it again"):
+    with reading(path, "an npz file with features, edges and labels", "get it again", by_hand=False):
         arrays = load_arrays(path, _KEYS)
         parts = [arrays[f"x_{part}"] for part in ("indices", "indptr", "shape")]
         X = csr_of_parts(path, arrays["x_data"].astype(np.float64), *parts)

@@ -70,7 +70,7 @@ def read_planetoid(files: Mapping[str, Path], class_names: tuple[str, ...] = ())
 
 def _matrix(path: Path) -> sp.csr_array:
     stored = read_pickle(path)
-    with reading(path, "a Planetoid file with a sparse matrix", "get it again"):
+    with reading(path, "a Planetoid file with a sparse matrix", "get it again", by_hand=False):
         return csr_of_parts(
             path, stored.data.astype(np.float64), stored.indices, stored.indptr, stored._shape
         )
@@ -85,7 +85,7 @@ def _one_hot(path: Path) -> NDArray[Any]:
 
 
 def _test_index(path: Path) -> NDArray[np.int64]:
-    with reading(path, "a file of one integer a line", "get it again"):
+    with reading(path, "a file of one integer a line", "get it again", by_hand=False):
         test = np.array(path.read_text(encoding="ascii").split(), dtype=np.int64)
         if len(test) == 0:
             raise ValueError("it is empty")
@@ -94,7 +94,7 @@ def _test_index(path: Path) -> NDArray[np.int64]:
 
 def _graph(path: Path, n_nodes: int) -> Graph:
     adjacency = read_pickle(path)
-    with reading(path, f"a file with the neighbours of {n_nodes} nodes", "get it again"):
+    with reading(path, f"a file with the neighbours of {n_nodes} nodes", "get it again", by_hand=False):
         lengths = [len(neighbours) for neighbours in adjacency.values()]
         source = np.repeat(np.array(list(adjacency), dtype=np.int64), lengths)
         target = np.array([node for neighbours in adjacency.values() for node in neighbours], dtype=np.int64)

@@ -38,7 +38,7 @@ def read_reddit(path: Path, adjacency: Path) -> LabelledGraph:
     arrays = load_arrays(path, _KEYS)
     ends = load_matrix(adjacency).tocoo()
     expected = f"a file with the arrays {', '.join(_KEYS)} for the nodes of {adjacency.name}"
-    with reading(path, expected, "get both files again"):
+    with reading(path, expected, "get both files again", by_hand=False):
         X = arrays["feats"]
         n_nodes = len(X)
         if X.ndim != 2 or X.dtype.kind not in "fiu" or ends.shape != (n_nodes, n_nodes):

@@ -186,6 +186,7 @@ def refuse_missing(name: str, n_missing: int, *, is_text: bool = False) -> None:
             "features must not be missing",
             counted(n_missing, "missing value"),
             (f"fill {them}, or choose ", choices, becomes),
+            argument="impute",
             place=Place(column=name),
         )
 

@@ -89,7 +89,7 @@ def read_features(
     path = as_path(path)
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
     kind = suffixes[-1] if suffixes else ""
-    with reading(path, "a table or matrix of features"), naming(path):
+    with reading(path, "a table or matrix of features"):
         if kind == ".npz" or kind in SVMLIGHT_SUFFIXES:
             _refuse_table_options(
                 id_column=id_column, impute=impute, encoding=encoding, delimiter=delimiter, header=header
@@ -150,7 +150,7 @@ def read_labels(
     path = as_path(path)
     known = (*ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES)
     words = _header_words(known, id_column, label_column, split_column)
-    with reading(path, "a table of labels"), naming(path):
+    with reading(path, "a table of labels"):
         file = open_table(path, delimiter=delimiter, header=header, header_words=words)
         with naming(path, file.line):
             return _labels_of(file, id_column, label_column, split_column)

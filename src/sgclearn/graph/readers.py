@@ -84,7 +84,7 @@ def read_edges(
     path = as_path(path)
     policy = Policy(False if directed is None else directed, duplicates, self_loops)
     ids = nodes if nodes is None or isinstance(nodes, NodeIds) else NodeIds(nodes)
-    with reading(path, "a graph in one of the known formats"), naming(path):
+    with reading(path, "a graph in one of the known formats"):
         return _read(path, source, target, weight, ids, directed, policy, delimiter, header)
 
 

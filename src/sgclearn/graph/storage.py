@@ -75,7 +75,7 @@ def load_npz(path: str | os.PathLike[str]) -> Graph:
 
 def graph_from_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Graph:
     """Make the graph from the arrays of its file."""
-    with reading(path, "a whole graph file"):
+    with reading(path, "a whole graph file", by_hand=False):
         version = int(arrays[FORMAT_KEY])
         if version > _VERSION:
             raise DataFileError(

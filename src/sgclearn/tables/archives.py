@@ -69,7 +69,7 @@ def load_matrix(path: Path) -> Any:
     import scipy.sparse as sp
 
     arrays = load_arrays(path, _MATRIX)
-    with reading(path, "a matrix that scipy.sparse.save_npz wrote"):
+    with reading(path, "a matrix that scipy.sparse.save_npz wrote", by_hand=False):
         kind = arrays["format"].item()
         kind = kind.decode("ascii") if isinstance(kind, bytes) else kind
         shape = tuple(int(size) for size in arrays["shape"])
@@ -92,7 +92,7 @@ def csr_of_parts(path: Path, data: Any, indices: Any, indptr: Any, shape: Any) -
     """CSR matrix of arrays that a file has under names of its own."""
     import scipy.sparse as sp
 
-    with reading(path, "a file with the parts of a csr matrix"):
+    with reading(path, "a file with the parts of a csr matrix", by_hand=False):
         # Archives keep narrow or unsigned indices to be small; scipy computes with signed ones.
         indices, indptr = (_whole(part) for part in (indices, indptr))
         if len(indptr) == 0 or indptr[-1] != len(indices):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from sgclearn.errors import (
@@ -130,6 +130,8 @@ def reading(
     expected: str,
     remedy: str = "write it again",
     error: type[SgclearnError] = DataFileError,
+    *,
+    by_hand: bool = True,
 ) -> Iterator[None]:
     """Turn every fault of a reader into an input error: a damaged file can make a parser fail in any way.
 
@@ -141,10 +143,14 @@ def reading(
     remedy : str
         What to do.
     error : type
-        What is raised. Errors of this package about files, memory and missing packages pass as they are.
+        What is raised.
+    by_hand : bool
+        Whether people write such files by hand: then an input error keeps its remedy, and gets the name of the file.
+        Other errors of this package pass as they are.
     """
     try:
-        yield
+        with naming(path) if by_hand else nullcontext():
+            yield
     except (DataFileError, ModelFileError, MemoryLimitError, MissingExtraError):
         raise
     except MemoryError as fault:

@@ -131,7 +131,7 @@ def read_documents(
     for role, name in {**given, "encoding": encoding, "delimiter": delimiter}.items():
         if name is not None:
             check_type(name, str, role, "give a text, or leave it out")
-    with reading(path, "a file or folder of documents"), naming(path):
+    with reading(path, "a file or folder of documents"):
         if path.is_dir():
             _refuse(path, "a folder has no columns", **given, delimiter=delimiter, header=header)
             texts, classes, ids, splits = read_folder(path, encoding)
