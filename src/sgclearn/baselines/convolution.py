@@ -53,10 +53,7 @@ class GCN(NodeNetwork):
 class GLN(GCN):
     """Linear GCN: `softmax(S (S X W1) W2)`, the model without the nonlinearity between the layers.
 
-    Parameters
-    ----------
-    hidden, dropout, learning_rate, weight_decay, patience, max_epochs, row_norm, random_state
-        As in `NodeNetwork`; dropout, decay and stopping as in `GCN`.
+    Settings, dropout, decay and stopping as in `GCN`.
 
     Notes
     -----
