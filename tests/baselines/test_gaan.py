@@ -61,10 +61,12 @@ def by_hand(torch, layer, X, i, neighbours, heads):
 
 
 @pytest.mark.parametrize("heads", [1, 4])
-def test_gated_attention_is_the_formula(heads, torch):
+def test_gated_attention_is_the_formula(heads, data, torch):
     graph = Graph.from_edges([(0, 1), (0, 2), (0, 3), (1, 2), (3, 4)], n_nodes=6)  # node 5 is alone
     torch.manual_seed(51)
-    layer = GaAN(hidden=4, value=8, attention=3, gate=5)._gated(7, heads)
+    sizes = {"hidden": 4, "value": 8, "attention": 3, "gate": 5, "embedded": 7}
+    model = GaAN(**sizes, heads=(heads, 1), max_epochs=1).fit(samples_of(data))
+    layer = model.layers_["first"]
     X = torch.randn(6, 7)
     block = draw_block(graph, np.arange(6), None, np.random.default_rng(52))
     found = gated_attention(layer, X, block, heads)
@@ -98,18 +100,14 @@ def test_gaan_counts_its_parameters(data, torch):
 
 
 def test_gaan_attention_is_dropped_in_training_only(data, torch):
-    model = GaAN(
-        **SMALL | {"max_epochs": 1, "dropout": 0.0, "attention_dropout": 0.9, "n_drawn": (N, N)}
-    ).fit(samples_of(data))
-    inputs = model._inputs(samples_of(data))
-    nodes = np.arange(9)
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
-        model.layers_.eval()
-        first, again = (model._of_nodes(inputs, nodes, 0.0) for _ in range(2))
-        model.layers_.train()
-        dropped = model._of_nodes(inputs, nodes, 0.0)
-    assert torch.allclose(first, again, atol=1e-5)
-    assert not torch.allclose(first, dropped, atol=1e-2)
+    settings = SMALL | {"max_epochs": 1, "dropout": 0.0, "n_drawn": (N, N)}
+    dropped, whole = (
+        GaAN(**settings, attention_dropout=share, random_state=7).fit(samples_of(data))
+        for share in (0.9, 0.0)
+    )
+    first, again, other = (model.logits(samples_of(data)) for model in (dropped, dropped, whole))
+    assert np.allclose(first, again, atol=1e-5)
+    assert not np.allclose(first, other, atol=1e-2)
 
 
 @pytest.mark.parametrize(

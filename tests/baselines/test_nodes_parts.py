@@ -46,7 +46,7 @@ def test_gcn_gives_the_numbers_of_torch_geometric(data, pyg):
     second.lin.weight.data = model.layers_["second"].weight.data
     edges, X = edges_of(torch, data.graph), torch.from_numpy(data.X.toarray()).float()
     expected = second(torch.relu(first(X, edges)), edges)
-    assert torch.allclose(model._logits(model._inputs(samples_of(data)), 0.0), expected, atol=1e-5)
+    assert np.allclose(model.logits(samples_of(data)), expected.detach().numpy(), atol=1e-5)
 
 
 def test_gin_gives_the_numbers_of_torch_geometric(data, pyg):
@@ -60,7 +60,7 @@ def test_gin_gives_the_numbers_of_torch_geometric(data, pyg):
     second = pyg.GINConv(torch.nn.Sequential(layers["third"], relu, layers["fourth"]))
     edges, X = edges_of(torch, data.graph), torch.from_numpy(data.X.toarray()).float()
     expected = second(torch.relu(first(X, edges)), edges)
-    assert torch.allclose(model._logits(model._inputs(samples_of(data)), 0.0), expected, atol=1e-5)
+    assert np.allclose(model.logits(samples_of(data)), expected.detach().numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("reached", [False, True])
@@ -68,11 +68,11 @@ def test_fastgcn_estimate_has_the_exact_product_as_its_mean(data, reached):
     torch = pytest.importorskip("torch")
     model = FastGCN(hidden=5, max_epochs=3, n_sampled=50, reached=reached, row_norm=None, random_state=3)
     model.fit(samples_of(data))
-    graph = model._inputs(samples_of(data)).graph
+    graph = model.inputs_of(samples_of(data)).graph
     batch = np.arange(4)
     torch.manual_seed(91)
     H = np.random.default_rng(5).normal(size=(30, 2))
-    draws = [model._draw(graph, batch) for _ in range(2000)]
+    draws = [model.draw(graph, batch) for _ in range(2000)]
     estimates = np.array([rows @ H[drawn] for rows, drawn, _ in draws])
     exact = graph.S[batch] @ H
     error = estimates.std(axis=0) / np.sqrt(len(draws))
@@ -90,8 +90,8 @@ def test_lnet_gives_the_sum_of_its_filters_in_dense_algebra(data):
         samples_of(data)
     )
     S = normalized_matrix(data.graph).toarray()
-    ritz = model._graph(data.graph)
-    V, r = ritz.V.numpy(), ritz.T
+    r, V = ritz_pairs(normalized_matrix(data.graph), 7, np.random.default_rng(model.random_state))
+    r = torch.from_numpy(r.astype(np.float32))
 
     def layer(name, H):
         weights = model.layers_[name]
@@ -102,8 +102,7 @@ def test_lnet_gives_the_sum_of_its_filters_in_dense_algebra(data):
         return total + weights["bias"]["c"].detach().numpy()
 
     expected = layer("second", np.maximum(layer("first", data.X.toarray()), 0.0))
-    found = model._logits(model._inputs(samples_of(data)), 0.0).detach().numpy()
-    assert np.allclose(found, expected, atol=1e-4)
+    assert np.allclose(model.logits(samples_of(data)), expected, atol=1e-4)
 
 
 def test_lanczos_in_torch_is_that_of_numpy_and_has_a_gradient(data):

@@ -14,6 +14,7 @@ from sgclearn import Graph, GraphDataset
 from sgclearn.baselines import GraphSAGE, UnsupervisedSAGE
 from sgclearn.baselines.features import Features
 from sgclearn.baselines.neighbours import draw_block, draw_blocks
+from sgclearn.baselines.sage import sage_hidden
 from sgclearn.baselines.sage_features import RowFeatures
 from sgclearn.baselines.unsupervised import walk_pairs
 from sgclearn.datasets import make_block_graph
@@ -131,8 +132,8 @@ def test_sage_with_all_neighbours_is_the_dense_formula(aggregator, data, torch):
     )
     with torch.no_grad():
         expected = dense_sage(torch, model, data.X, data.graph.to_scipy().toarray())
-        whole = model._logits(model._inputs(samples_of(data)), 0.0)
-        batch = model._of_nodes(model._inputs(samples_of(data)), np.arange(7, 90, 4), 0.0)
+        whole = torch.from_numpy(model.logits(samples_of(data)))
+        batch = model.outputs_of(model.inputs_of(samples_of(data)), np.arange(7, 90, 4), 0.0)
     assert torch.allclose(whole, expected, atol=1e-5)
     assert torch.allclose(batch, expected[7:90:4], atol=1e-5)
 
@@ -147,12 +148,12 @@ def test_sage_mean_gives_the_numbers_of_torch_geometric(data, torch):
     A = data.graph.to_scipy().tocoo()
     edges = torch.from_numpy(np.stack([A.col, A.row]).astype(np.int64))
     block = draw_block(data.graph, np.arange(N), None, np.random.default_rng(37))
-    found = model._hidden(0, model._inputs(samples_of(data)).features, block, 0.0)
+    found = sage_hidden(model.layers_, 0, RowFeatures(data.X), block, 0.0)
     assert torch.allclose(found, torch.relu(conv(torch.from_numpy(data.X), edges)), atol=1e-5)
 
 
 def test_sage_lstm_reads_neighbours_as_torch_does(data, torch):
-    from sgclearn.baselines.sage_layers import _last_state
+    from sgclearn.baselines.sage_layers import last_state
 
     torch.manual_seed(38)
     cell = torch.nn.LSTMCell(D, 6)
@@ -162,7 +163,7 @@ def test_sage_lstm_reads_neighbours_as_torch_does(data, torch):
     lone = Graph.from_edges(np.stack(data.graph.to_scipy().nonzero(), axis=1), n_nodes=N + 1)
     block = draw_block(lone, np.arange(N - 60, N + 1), 7, np.random.default_rng(39))
     X = torch.from_numpy(np.vstack([data.X, data.X[:1]]))[torch.from_numpy(block.sources)]
-    found = _last_state(cell, X, block)
+    found = last_state(cell, X, block)
     assert len(set(block.counts)) > 3
     for k, count in enumerate(block.counts):
         sequence = X[torch.from_numpy(block.indices[block.indptr[k] : block.indptr[k + 1]])]

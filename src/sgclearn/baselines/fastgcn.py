@@ -80,7 +80,8 @@ class FastGCN(NodeNetwork):
                 f"n_sampled and batch_size must be >= 1: got {self.n_sampled} and {self.batch_size}."
             )
 
-    def _inputs(self, samples: Samples) -> Inputs:
+    def inputs_of(self, samples: Samples) -> Inputs:
+        """See `NodeNetwork.inputs_of`."""
         sampled = self._graph(samples.graph)
         SX = sampled.S @ normalized_features(samples, self.row_norm)
         if sp.issparse(SX):
@@ -108,13 +109,13 @@ class FastGCN(NodeNetwork):
         torch = require("torch", EXTRA)
         nodes = training.rows.nodes(self)
         for batch in torch.randperm(len(nodes)).split(self.batch_size):
-            rows, _, below = self._draw(inputs.graph, nodes[batch.numpy()])
+            rows, _, below = self.draw(inputs.graph, nodes[batch.numpy()])
             H = torch.relu(self.layers_["first"](torch.from_numpy(below)))  # (t, hidden)
             H = torch.nn.functional.dropout(H, self.dropout)
             logits = torch.from_numpy(rows) @ self.layers_["second"](H)
             yield torch.nn.functional.cross_entropy(logits, training.y[batch])
 
-    def _draw(self, graph: Sampled, batch: NDArray[np.intp]) -> tuple[Any, Any, Any]:
+    def draw(self, graph: Sampled, batch: NDArray[np.intp]) -> tuple[Any, Any, Any]:
         """`S[B, u] / (t q_u)` (B, t), the nodes drawn (t,) and their rows of `S X` (t, d)."""
         torch = require("torch", EXTRA)
         rows = graph.S[batch]

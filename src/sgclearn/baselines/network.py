@@ -114,13 +114,14 @@ class NodeNetwork(Baseline):
         classes = Classes.of(self, samples, needs_val=self.patience > 0)
         with self.timed(), torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.random_state)
-            inputs = self._inputs(samples)
+            inputs = self.inputs_of(samples)
             self.layers_ = torch.nn.ModuleDict(self._layers(n_features(samples), len(classes)))
             self.details_ = self._train(inputs, samples, classes, on_step)
         self.n_parameters_ = n_trained(self.layers_)
         return self
 
-    def _inputs(self, samples: Samples) -> Inputs:
+    def inputs_of(self, samples: Samples) -> Inputs:
+        """Features and graph as the layers take them."""
         return Inputs(Features(normalized_features(samples, self.row_norm)), self._graph(samples.graph))
 
     def _train(
@@ -150,13 +151,16 @@ class NodeNetwork(Baseline):
 
     def predict(self, samples: Samples) -> NDArray[Any]:
         """Class of every sample, of the graph of the fit or of another with the same features."""
-        torch = require("torch", EXTRA)
+        codes = self.logits(samples).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def logits(self, samples: Samples) -> NDArray[np.float32]:
+        """Logits (m, C) of every sample, of the graph of the fit or of another with the same features."""
         check_features(self, samples)
         self.layers_.eval()
-        with torch.no_grad():
-            logits = self._logits(self._inputs(samples), 0.0)
-            codes = Rows(samples).of(logits).argmax(dim=1)
-        return np.asarray(self.classes_[codes.numpy()])
+        with require("torch", EXTRA).no_grad():
+            found = Rows(samples).of(self._logits(self.inputs_of(samples), 0.0))
+        return np.asarray(found.numpy())
 
 
 def load_torch(requires: tuple[tuple[str, str], ...]) -> Any:

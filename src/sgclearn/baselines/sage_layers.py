@@ -51,7 +51,7 @@ def aggregate(layer: Any, inputs: Any, block: Block) -> Any:
         return mean_linear(inputs, block, layer["both"], with_own=True)
     own = own_linear(inputs, block, layer["own"])
     if "cell" in layer:
-        others = layer["others"](_last_state(layer["cell"], inputs, block))
+        others = layer["others"](last_state(layer["cell"], inputs, block))
     else:
         others = mean_linear(inputs, block, layer["others"])
     return torch.cat([own, others], dim=1)
@@ -79,7 +79,7 @@ def mean_linear(inputs: Any, block: Block, layer: Any, with_own: bool = False) -
     return layer(SparseProduct(P)(inputs))
 
 
-def _last_state(cell: Any, inputs: Any, block: Block) -> Any:
+def last_state(cell: Any, inputs: Any, block: Block) -> Any:
     """Last state (t, hidden) of an LSTM over the neighbours of each target; zero where there are none.
 
     What an input adds to the gates is computed once a source. Targets with many neighbours come first, so that step

@@ -73,7 +73,8 @@ class DrawnNetwork(NodeNetwork):
     def _rule(self) -> Rule:
         return BestAccuracy(self.patience)
 
-    def _inputs(self, samples: Samples) -> Inputs:
+    def inputs_of(self, samples: Samples) -> Inputs:
+        """See `NodeNetwork.inputs_of`."""
         rng = np.random.default_rng(self.random_state)
         features: Any = RowFeatures(normalized_features(samples, self.row_norm))
         return Inputs(features, Drawing(samples.graph, rng))
@@ -82,10 +83,10 @@ class DrawnNetwork(NodeNetwork):
         torch = require("torch", EXTRA)
         nodes = training.rows.nodes(self)
         for batch in torch.randperm(len(nodes)).split(self.batch_size):
-            logits = self._of_nodes(inputs, nodes[batch.numpy()], self.dropout)
+            logits = self.outputs_of(inputs, nodes[batch.numpy()], self.dropout)
             yield torch.nn.functional.cross_entropy(logits, training.y[batch])
 
-    def _of_nodes(self, inputs: Inputs, nodes: Any, dropout: float) -> Any:
+    def outputs_of(self, inputs: Inputs, nodes: Any, dropout: float) -> Any:
         """Outputs (m, ...) of some nodes, from neighbours drawn for them."""
         H: Any = inputs.features
         for number, block in enumerate(

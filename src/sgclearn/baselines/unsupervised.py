@@ -113,7 +113,7 @@ class UnsupervisedSAGE(GraphSAGE):
         for batch in np.array_split(pairs, max(1, -(-len(pairs) // self.batch_size))):
             drawn = rng.choice(graph.n_nodes, self.n_noise, p=noise)
             nodes, places = np.unique(np.concatenate([batch.ravel(), drawn]), return_inverse=True)
-            Z = self._of_nodes(inputs, nodes, self.dropout)
+            Z = self.outputs_of(inputs, nodes, self.dropout)
             ends = Z.index_select(0, torch.from_numpy(places))
             u, v = ends[: batch.size].unflatten(0, (-1, 2)).unbind(1)
             products = u @ ends[batch.size :].t()  # (pairs, n_noise)
@@ -130,7 +130,7 @@ class UnsupervisedSAGE(GraphSAGE):
     def predict(self, samples: Samples) -> NDArray[Any]:
         """Class of every sample, of the graph of the fit or of another with the same features."""
         check_features(self, samples)
-        return np.asarray(self.probe_.predict(self._embeddings(self._inputs(samples), samples)))
+        return np.asarray(self.probe_.predict(self._embeddings(self.inputs_of(samples), samples)))
 
 
 def walk_pairs(graph: Graph, length: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -55,7 +55,7 @@ def download_wheel(wheel: Wheel, folder: Path, progress: Progress | None = None)
 @contextmanager
 def _pip(wheel: Wheel, folder: Path, complaints: IO[str]) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input"]
-    command += ["--disable-pip-version-check", "--progress-bar", "raw" if _tells_progress() else "off"]
+    command += ["--disable-pip-version-check", "--progress-bar", "raw" if tells_progress() else "off"]
     command += [*_target(wheel.file), "--dest", str(folder), wheel.requirement]
     running = subprocess.Popen(
         command,
@@ -85,7 +85,8 @@ def _target(file: str) -> list[str]:
     ]
 
 
-def _tells_progress() -> bool:
+def tells_progress() -> bool:
+    """Whether this environment's pip can say how far a download is."""
     try:
         major, minor = metadata.version("pip").split(".")[:2]
     except (metadata.PackageNotFoundError, ValueError):
