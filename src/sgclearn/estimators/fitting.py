@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
@@ -194,6 +195,12 @@ class PreparedFit:
         even = self.link.probabilities(np.zeros((1, self.Y.shape[1])))
         left = space.cancellation(self.sample_weight[:, None] * (even - self.Y))
         return space if left >= _LITTLE_LEFT else row_space(*parts, left)
+
+    def reweighted(self, sample_weight: Array) -> PreparedFit:
+        """The same samples with other weights, zero for those to leave out; a scaling is not found again."""
+        other = copy(self)
+        other.sample_weight = shares(sample_weight)
+        return other
 
     def solve(
         self, weight_decay: float, start: Array | None = None, on_iteration: OnIteration | None = None
