@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from sgclearn.errors import DataFileError
-from sgclearn.tables.archives import array_names, load_arrays, load_matrix
+from sgclearn.tables.archives import load_arrays, load_matrix, open_archive
 from sgclearn.tables.messages import counted
 
 
@@ -32,7 +32,8 @@ def archive(folder: Path, **members: bytes) -> Path:
 def test_arrays_are_read_by_name(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, x=np.arange(3), y=np.eye(2, order="F")[::-1], s=np.array("text"), other=np.ones(9))
-    assert array_names(path) == ("x", "y", "s", "other")
+    with open_archive(path) as archive:
+        assert archive.names == ("x", "y", "s", "other")
     arrays = load_arrays(path, ("x", "y", "s", "none"))
     assert set(arrays) == {"x", "y", "s"}
     np.testing.assert_array_equal(arrays["y"], [[0, 1], [1, 0]])

@@ -110,7 +110,7 @@ def test_missing_heads_name_the_parsers() -> None:
         ("7", "must be a JSON list of sentences: got int"),
         ('{"token": ["a"]\n', "one JSON record a line: got .* in line 1"),
         ("[1]", "sentence 1 must be a record: got 1"),
-        ("[", "must be a JSON list of sentences, and could not be read"),
+        ("[", "must be a JSON list of sentences: got one that could not be read"),
     ],
 )
 def test_file_that_holds_no_sentences_is_an_error(tmp_path: Path, text: str, message: str) -> None:

@@ -18,7 +18,7 @@ from sgclearn.features.frames import ID_NAMES, named_id
 from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES, Labels, choose_columns
 from sgclearn.features.table import Features
 from sgclearn.tables import TableFile, open_table
-from sgclearn.tables.archives import array_names, csr_of_parts, load_arrays, load_matrix
+from sgclearn.tables.archives import csr_of_parts, open_archive
 from sgclearn.tables.columns import id_column as usual_ids
 from sgclearn.tables.columns import mark_missing
 from sgclearn.tables.contents import content
@@ -28,7 +28,6 @@ from sgclearn.validation.reading import (
     as_path,
     naming,
     reading,
-    regular_file,
 )
 
 SVMLIGHT_SUFFIXES = (".svm", ".svmlight", ".libsvm")
@@ -153,12 +152,13 @@ def read_labels(
     with reading(path, "a table of labels"):
         file = open_table(path, delimiter=delimiter, header=header, header_words=words)
         with naming(path, file.line):
-            return _labels_of(file, id_column, label_column, split_column)
+            return labels_in(file, id_column, label_column, split_column)[0]
 
 
-def _labels_of(
+def labels_in(
     file: TableFile, id_column: str | None, label_column: str | None, split_column: str | None
-) -> Labels:
+) -> tuple[Labels, str]:
+    """Read the labels of a table that is open, and the name of their column; see `read_labels`."""
     names = list(file.names)
     id_name = id_column or named_id(names) or names[0]
     rest = [name for name in names if name != id_name]
@@ -172,13 +172,14 @@ def _labels_of(
         _refuse_fractions(label, table.column(label))
     for name in (id_name, label):
         table = table.set_column(wanted.index(name), name, usual_ids(table.column(name)))
-    return Labels.from_frame(
+    labels = Labels.from_frame(
         table,
         id_name,
         # A guess stays one: whether the other column is a split is seen only in its cells.
         label_column=label_column if split is not None and not is_split else label,
         split_column=split if is_split else None,
     )
+    return labels, label
 
 
 def _refuse_no_rows(table: Any) -> None:
@@ -259,21 +260,21 @@ def _restore_strings(file: TableFile, table: Any, encoding: Encoding | None) -> 
 
 
 def _read_npz(path: Path) -> Features:
-    keys = array_names(path)
-    is_scipy, is_csr = {"format", "shape"} <= set(keys), set(CSR_KEYS) <= set(keys)
-    dense = next((key for key in ("X", "features") if key in keys), None)
-    if not is_scipy and not is_csr and dense is None:
-        raise DataFileError(
-            f"{path} must hold a matrix of scipy.sparse.save_npz, or X, features, or {', '.join(CSR_KEYS)}",
-            ", ".join(keys) or "nothing",
-            "save it under one of these names",
-        )
-    parts = () if is_scipy else CSR_KEYS if is_csr else (str(dense),)
-    arrays = load_arrays(path, {*parts, "ids", "names"})
-    if is_scipy:
-        X = load_matrix(path)
-    else:
-        X = csr_of_parts(path, *(arrays[part] for part in CSR_KEYS)) if is_csr else arrays[str(dense)]
+    with open_archive(path) as archive:
+        keys = archive.names
+        is_scipy, is_csr = {"format", "shape"} <= set(keys), set(CSR_KEYS) <= set(keys)
+        dense = next((key for key in ("X", "features") if key in keys), None)
+        if not is_scipy and not is_csr and dense is None:
+            raise DataFileError(
+                f"{path} must hold a matrix of scipy.sparse.save_npz, or X, features, or {', '.join(CSR_KEYS)}",
+                ", ".join(keys) or "nothing",
+                "save it under one of these names",
+            )
+        parts = () if is_scipy else CSR_KEYS if is_csr else (str(dense),)
+        arrays = archive.arrays({*parts, "ids", "names"})
+        X = archive.matrix() if is_scipy else None if is_csr else arrays[str(dense)]
+    if is_csr and not is_scipy:
+        X = csr_of_parts(path, *(arrays[part] for part in CSR_KEYS))
     check_width(path, X)
     names = arrays["names"].ravel().tolist() if "names" in arrays else None
     return Features.from_matrix(X, arrays.get("ids"), names)
@@ -292,7 +293,7 @@ def check_width(path: Path, X: Any) -> None:
 def _read_svmlight(path: Path) -> Features:
     from sklearn.datasets import load_svmlight_file
 
-    text = io.BytesIO(content(regular_file(path)))  # unpacked within its budget
+    text = io.BytesIO(content(path))  # unpacked within its budget
     with reading(path, "svmlight text (target column:value ...)", "save it again"):
         X, _ = load_svmlight_file(text)
     check_width(path, X)

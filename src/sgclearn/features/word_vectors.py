@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import DataFileError, InputError, InputTypeError
-from sgclearn.tables.archives import array_names, load_arrays
+from sgclearn.tables.archives import open_archive
 from sgclearn.tables.contents import content
 from sgclearn.validation.parameters import check_texts, check_type
 from sgclearn.validation.reading import as_path
@@ -148,12 +148,11 @@ def _kept(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:
 
 
 def _of_npz(path: Path) -> WordVectors:
-    names = array_names(path)
-    if "vector" not in names:
-        raise DataFileError(
-            f"{path} must hold an array called vector", ", ".join(names) or "no array", "rename the array"
-        )
-    arrays = load_arrays(path, [name for name in ("vector", "words") if name in names])
+    with open_archive(path) as archive:
+        arrays = archive.arrays(("vector", "words"))
+    if "vector" not in arrays:
+        names = ", ".join(archive.names) or "no array"
+        raise DataFileError(f"{path} must hold an array called vector", names, "rename the array")
     matrix = arrays["vector"]
     if matrix.ndim != 2 or matrix.dtype.kind != "f":
         raise DataFileError(

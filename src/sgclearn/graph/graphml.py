@@ -11,7 +11,7 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 from sgclearn.errors import InputError, Place
-from sgclearn.validation.reading import MOST_TOKEN, reading, regular_file
+from sgclearn.validation.reading import MOST_TOKEN, opened, reading
 
 _CHUNK = 1 << 20
 
@@ -135,8 +135,7 @@ class _Reader:
 
 def parse_graphml(path: Path, weight: str) -> GraphMLDocument:
     """Read nodes, edges and the edge attribute called `weight` (None in the result if there is none)."""
-    regular_file(path)
     reader = _Reader(weight)
-    with reading(path, "a whole GraphML file"), path.open("rb") as stream:
+    with reading(path, "a whole GraphML file"), opened(path) as stream:
         reader.parse(stream)
     return reader.document

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -13,33 +12,33 @@ from sgclearn.graph.build import Policy
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
 from sgclearn.graph.storage import FORMAT_KEY, GRAPH_KEYS, graph_from_arrays
-from sgclearn.tables.archives import array_names, load_arrays, load_matrix
+from sgclearn.tables.archives import Archive
 from sgclearn.tables.messages import counted
 
 
 def read_npz(
-    path: Path, use_weights: bool, nodes: NodeIds | None, directed: bool | None, policy: Policy
+    archive: Archive, use_weights: bool, nodes: NodeIds | None, directed: bool | None, policy: Policy
 ) -> Graph:
     """Read a graph from any npz file that holds one; `directed` None leaves it to the file."""
-    names = array_names(path)
+    names = archive.names
     if "ids" in names and nodes is not None:
         raise InputError(
             "nodes goes with files without ids", "one with ids", "leave it out", argument="nodes"
         )
     if FORMAT_KEY in names:
-        stored = graph_from_arrays(path, load_arrays(path, GRAPH_KEYS))
+        stored = graph_from_arrays(archive.path, archive.arrays(GRAPH_KEYS))
         _check_count(stored.n_nodes, nodes)
         policy = replace(policy, directed=stored.directed if directed is None else directed)
         ids = stored.node_ids if nodes is None else nodes
         return _from_matrix(stored.to_scipy(), ids, use_weights, policy)
     if {"format", "shape", "data"} <= set(names):
-        matrix = load_matrix(path)
+        matrix = archive.matrix()
         _check_count(matrix.shape[0], nodes)
         return _from_matrix(matrix, nodes, use_weights, policy)
     if "edges" in names:
-        return _from_edges(load_arrays(path, ("edges", "weights", "ids")), use_weights, nodes, policy)
+        return _from_edges(archive.arrays(("edges", "weights", "ids")), use_weights, nodes, policy)
     raise DataFileError(
-        f"{path} must hold a scipy sparse matrix or an array called edges",
+        f"{archive.path} must hold a scipy sparse matrix or an array called edges",
         ", ".join(names) or "no array",
         "rename the array, or use Graph.from_edges",
     )

@@ -22,6 +22,7 @@ from sgclearn.graph.graphml import parse_graphml
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.graph.ids import Ids, NodeIds, as_ids, usual_integers
 from sgclearn.graph.npz import read_npz
+from sgclearn.tables.archives import Archive, open_archive
 from sgclearn.tables.messages import counted
 from sgclearn.validation.reading import as_path, naming, reading
 
@@ -47,7 +48,8 @@ def read_edges(
     Parameters
     ----------
     path : path
-        `.npz`, `.graphml`, `.parquet`; any other name is delimited text (CSV, TSV, also as `.gz`).
+        `.npz`, `.graphml`, `.parquet`; any other name is delimited text (CSV, TSV, also as `.gz`). An npz file may be
+        open already, see `tables.archives.open_archive`.
     source, target : str or int, optional
         Columns of the endpoints, by name or position. If not given: a pair of known words (source/target,
         src/dst, from/to, u/v, citing/cited, ...), or the only two columns, or without header the first two.
@@ -81,14 +83,15 @@ def read_edges(
     >>> read_edges(path)
     Graph(3 nodes, 2 edges, undirected, unweighted)
     """
-    path = as_path(path)
+    file, path = path, as_path(path)
     policy = Policy(False if directed is None else directed, duplicates, self_loops)
     ids = nodes if nodes is None or isinstance(nodes, NodeIds) else NodeIds(nodes)
     with reading(path, "a graph in one of the known formats"):
-        return _read(path, source, target, weight, ids, directed, policy, delimiter, header)
+        return _read(file, path, source, target, weight, ids, directed, policy, delimiter, header)
 
 
 def _read(
+    file: str | os.PathLike[str],
     path: Path,
     source: str | int | None,
     target: str | int | None,
@@ -111,7 +114,8 @@ def _read(
         return _read_graphml(path, weight, ids, directed, policy)
     if weight is not None and weight is not False:
         raise InputError("weight must be left out or False for an npz file", repr(weight), argument="weight")
-    return read_npz(path, weight is None, ids, directed, policy)
+    with open_archive(file if isinstance(file, Archive) else path) as archive:
+        return read_npz(archive, weight is None, ids, directed, policy)
 
 
 def _read_table(

@@ -16,7 +16,7 @@ from sgclearn.errors import DataFileError, InputError
 from sgclearn.files import replacing
 from sgclearn.graph.graph import Graph
 from sgclearn.graph.ids import NodeIds
-from sgclearn.tables.archives import array_names, load_arrays
+from sgclearn.tables.archives import open_archive
 from sgclearn.validation.reading import as_path, reading
 
 FORMAT_KEY = "sgclearn_graph"
@@ -62,15 +62,14 @@ def _plain_ids(ids: NodeIds) -> NDArray[Any]:
 
 def load_npz(path: str | os.PathLike[str]) -> Graph:
     """Read a graph that `save_npz` wrote, and check it."""
-    path = as_path(path)
-    names = array_names(path)
-    if FORMAT_KEY not in names:
-        raise DataFileError(
-            f"{path} must be a graph written by Graph.save_npz",
-            f"the arrays {', '.join(names) or 'none'}",
-            "read_edges reads other npz files",
-        )
-    return graph_from_arrays(path, load_arrays(path, GRAPH_KEYS))
+    with open_archive(as_path(path)) as archive:
+        if FORMAT_KEY not in archive.names:
+            raise DataFileError(
+                f"{path} must be a graph written by Graph.save_npz",
+                f"the arrays {', '.join(archive.names) or 'none'}",
+                "read_edges reads other npz files",
+            )
+        return graph_from_arrays(path, archive.arrays(GRAPH_KEYS))
 
 
 def graph_from_arrays(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Graph:

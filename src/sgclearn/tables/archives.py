@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import zipfile
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,13 @@ import numpy as np
 from numpy.lib import format as npy
 
 from sgclearn.errors import DataFileError
-from sgclearn.validation.reading import check_budget, reading, regular_file
+from sgclearn.validation.reading import check_budget, opened, reading
 from sgclearn.validation.sparse import check_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_NPZ = "a whole npz file of plain arrays"
 _PARTS = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),
@@ -37,22 +38,64 @@ _LAST_CHARACTER = 0x10FFFF
 _ROWS_PER_ENTRY = 20
 
 
-def array_names(path: Path) -> tuple[str, ...]:
-    """Names of the arrays in an npz file."""
-    with _opened(path) as archive:
-        return tuple(_members(archive))
+class Archive:
+    """An npz file that is open: its names at once, its arrays when they are asked for.
+
+    Attributes
+    ----------
+    path : Path
+    names : tuple of str
+    """
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+        self.path, self._archive = path, archive
+        self._members = _members(archive)
+        self.names = tuple(self._members)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def arrays(self, names: Collection[str]) -> dict[str, NDArray[Any]]:
+        """Read those of the named arrays that the file has; object arrays, which need pickle, are refused."""
+        members = {name: info for name, info in self._members.items() if name in names}
+        with reading(self.path, _NPZ):
+            _check_sizes(self.path, self._archive, members)
+            arrays = {}
+            for name, info in members.items():
+                with self._archive.open(info) as stream:
+                    arrays[name] = _text_checked(npy.read_array(stream, allow_pickle=False))
+            return arrays
+
+    def matrix(self) -> Any:
+        """Read a matrix that `scipy.sparse.save_npz` wrote; its parts are checked before scipy sees them."""
+        return _matrix_of(self.path, self.arrays(_MATRIX))
+
+
+@contextmanager
+def open_archive(path: Path | Archive) -> Iterator[Archive]:
+    """Open an npz file for the time of a block; one that is open already is given as it is."""
+    if isinstance(path, Archive):
+        yield path
+        return
+    with ExitStack() as stack:
+        with reading(path, _NPZ):
+            stream = stack.enter_context(opened(path))
+            if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
+                raise ValueError("it holds a single array")
+            archive = Archive(path, stack.enter_context(zipfile.ZipFile(stream)))
+        yield archive
 
 
 def load_arrays(path: Path, names: Collection[str]) -> dict[str, NDArray[Any]]:
-    """Read those of the named arrays that the file has; object arrays, which need pickle, are refused."""
-    with _opened(path) as archive:
-        members = {name: info for name, info in _members(archive).items() if name in names}
-        _check_sizes(path, archive, members)
-        arrays = {}
-        for name, info in members.items():
-            with archive.open(info) as stream:
-                arrays[name] = _text_checked(npy.read_array(stream, allow_pickle=False))
-        return arrays
+    """Read arrays of a file that is needed for nothing else, see `Archive.arrays`."""
+    with open_archive(path) as archive:
+        return archive.arrays(names)
+
+
+def load_matrix(path: Path) -> Any:
+    """Read the matrix of a file that is needed for nothing else, see `Archive.matrix`."""
+    with open_archive(path) as archive:
+        return archive.matrix()
 
 
 def _text_checked(array: NDArray[Any]) -> NDArray[Any]:
@@ -64,11 +107,9 @@ def _text_checked(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def load_matrix(path: Path) -> Any:
-    """Read the matrix of a file that `scipy.sparse.save_npz` wrote; its parts are checked before scipy sees them."""
+def _matrix_of(path: Path, arrays: dict[str, NDArray[Any]]) -> Any:
     import scipy.sparse as sp
 
-    arrays = load_arrays(path, _MATRIX)
     with reading(path, "a matrix that scipy.sparse.save_npz wrote", by_hand=False):
         kind = arrays["format"].item()
         kind = kind.decode("ascii") if isinstance(kind, bytes) else kind
@@ -115,16 +156,6 @@ def _refuse_many_rows(path: Path, kind: str, shape: tuple[int, ...], n_entries: 
             f"{n_entries:,} in {shape[0]:,} rows",
             "save it as csr if that is meant",
         )
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    regular_file(path)
-    with reading(path, "a whole npz file of plain arrays"), path.open("rb") as stream:
-        if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
-            raise ValueError("it holds a single array")
-        with zipfile.ZipFile(stream) as archive:
-            yield archive
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import mmap
+import os
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from sgclearn.errors import DataFileError
-from sgclearn.validation.reading import MOST_LINE, over_budget, reading, regular_file, text_budget
+from sgclearn.validation.reading import MOST_LINE, opened, over_budget, reading, text_budget
 
 Content: TypeAlias = bytes | mmap.mmap
 
@@ -21,25 +22,20 @@ _BOM = b"\xef\xbb\xbf"
 
 def content(path: Path) -> Content:
     """Map a file into memory, or unpack it there, within its budget."""
-    regular_file(path)
-    packed = path.suffix.lower()
-    try:
-        if packed in _PACKED:
-            return _unpacked(path, packed)
-        with path.open("rb") as stream:
-            if path.stat().st_size == 0:
-                return b""
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise DataFileError(f"{path} must be readable", f"{error.strerror or error}") from None
+    suffix = path.suffix.lower()
+    with opened(path) as stream:
+        if suffix in _PACKED:
+            return _unpacked(path, stream.read(), suffix)
+        if os.fstat(stream.fileno()).st_size == 0:
+            return b""
+        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _unpacked(path: Path, suffix: str) -> bytes:
+def _unpacked(path: Path, packed: bytes, suffix: str) -> bytes:
     """Unpack chunk by chunk: a file of kilobytes can hold gigabytes of zeros.
 
     By the decoders themselves, since the file objects around them can wait forever for the end of a damaged stream.
     """
-    packed = path.read_bytes()
     budget = text_budget(len(packed))
     chunks, size = [], 0
     with reading(path, f"a whole {suffix} file", "fetch it again"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import mmap
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sgclearn.errors import DataFileError, InputError
 from sgclearn.tables.columns import mark_missing
-from sgclearn.tables.contents import content, count_quotes, first_lines, first_row, not_text
+from sgclearn.tables.contents import Content, content, count_quotes, first_lines, first_row, not_text
 from sgclearn.tables.layout import (
     WHITESPACE,
     WRONG_DELIMITER,
@@ -62,7 +61,7 @@ class TableFile:
     names: tuple[str, ...]
     has_header: bool
     _layout: Layout | None  # None: Parquet
-    _text: bytes | mmap.mmap | None
+    _text: Content
     _start: int  # offset of the first row in _text, behind the comments
 
     @property
@@ -92,7 +91,7 @@ class TableFile:
             self.position(name, "columns")
         texts = {self.names[self.position(column, "text_columns")] for column in text_columns}
         if self._layout is None:
-            return _read_parquet(self.path, wanted, texts)
+            return self._read_parquet(wanted, texts)
         return self._read_delimited(self._layout, wanted, texts)
 
     def line(self, row: int) -> str:
@@ -106,7 +105,7 @@ class TableFile:
 
     def _rows(self, layout: Layout) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and cells one row at a time: slow, used only to say where an error is."""
-        text = self._text or b""
+        text = self._text
         skipped = bytes(text[: self._start]).count(b"\n")
         stream = io.TextIOWrapper(io.BytesIO(text[self._start :]), encoding="utf-8", newline="")
         if layout.delimiter == WHITESPACE:
@@ -124,7 +123,7 @@ class TableFile:
         import pyarrow.types as pt
 
         try:
-            table = parse_delimited(self._text or b"", self._start, layout, wanted, texts)
+            table = parse_delimited(self._text, self._start, layout, wanted, texts)
         except pa.ArrowInvalid as error:
             raise self._explained(layout, error) from None
         self._refuse_open_quote(layout)
@@ -136,9 +135,33 @@ class TableFile:
                 table = table.set_column(position, name, mark_missing(column, only_empty=name in texts))
         return table
 
+    def _read_parquet(self, wanted: tuple[str, ...], texts: set[str]) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.path
+        with reading(path, _PARQUET), pq.ParquetFile(pa.BufferReader(self._text)) as file:
+            budget, size = unpacked_budget(path.stat().st_size), 0
+            # As columns of numbers or texts a cell takes so much, however few bits it has in the file.
+            cells = float(file.metadata.num_rows) * max(len(wanted), 1)
+            check_budget(path, 8 * cells, "its cells")
+            check_ratio(path, _CELL_BYTES * cells, "its cells")
+            batches = []
+            # Batch by batch: a page can repeat one value for as many rows as it likes.
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(wanted)):
+                batches.append(batch)
+                size += batch.nbytes
+                if size > budget:
+                    raise over_budget(path, size, budget, "its columns")
+            table = pa.Table.from_batches(batches, schema=None if batches else _schema(file, wanted))
+            for name in texts & set(wanted):
+                table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.string()))
+            table.validate(full=True)
+            return table.select(list(wanted))
+
     def _refuse_open_quote(self, layout: Layout) -> None:
         """A quote that is opened and never closed swallows the rest of the file without any other sign."""
-        if count_quotes(self._text or b"") % 2 == 0 or layout.delimiter == WHITESPACE:
+        if count_quotes(self._text) % 2 == 0 or layout.delimiter == WHITESPACE:
             return
         start, end, last = 0, 0, [""]
         for line, cells in self._rows(layout):
@@ -184,8 +207,8 @@ def open_table(
     mark = check_delimiter(delimiter)
     text = content(path)
     if path.suffix.lower() in {".parquet", ".pq"} or text[:4] == _PARQUET_MAGIC:
-        names = _parquet_names(path)
-        return TableFile(path, names, True, None, None, 0)
+        names = _parquet_names(path, text)
+        return TableFile(path, names, True, None, text, 0)
     if text.find(b"\0") >= 0:
         raise not_text(path)
     start = first_row(text)
@@ -251,35 +274,12 @@ def read_table(
     return file.read(text_columns=text_columns)
 
 
-def _parquet_names(path: Path) -> tuple[str, ...]:
-    import pyarrow.parquet as pq
-
-    with reading(path, _PARQUET):
-        return tuple(pq.read_schema(path).names)
-
-
-def _read_parquet(path: Path, wanted: tuple[str, ...], texts: set[str]) -> pa.Table:
+def _parquet_names(path: Path, text: Content) -> tuple[str, ...]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with reading(path, _PARQUET), pq.ParquetFile(path) as file:
-        budget, size = unpacked_budget(path.stat().st_size), 0
-        # As columns of numbers or texts a cell takes so much, however few bits it has in the file.
-        cells = float(file.metadata.num_rows) * max(len(wanted), 1)
-        check_budget(path, 8 * cells, "its cells")
-        check_ratio(path, _CELL_BYTES * cells, "its cells")
-        batches = []
-        # Batch by batch: a page can repeat one value for as many rows as it likes.
-        for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(wanted)):
-            batches.append(batch)
-            size += batch.nbytes
-            if size > budget:
-                raise over_budget(path, size, budget, "its columns")
-        table = pa.Table.from_batches(batches, schema=None if batches else _schema(file, wanted))
-        for name in texts & set(wanted):
-            table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.string()))
-        table.validate(full=True)
-        return table.select(list(wanted))
+    with reading(path, _PARQUET):
+        return tuple(pq.read_schema(pa.BufferReader(text)).names)
 
 
 def _schema(file: Any, wanted: tuple[str, ...]) -> pa.Schema:

@@ -6,11 +6,14 @@ itself takes, times the largest ratio that ordinary packing reaches, and never m
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
+from typing import BinaryIO
 
 from sgclearn.errors import (
     DataFileError,
@@ -33,6 +36,7 @@ MOST_LINE = 16 * 2**20  # bytes of one line of a table
 MOST_TOKEN = 16 * 2**20  # bytes of one XML token, such as an attribute
 FEW_COLUMNS, COLUMNS_PER_ENTRY = 100_000, 50  # a sparse matrix has few columns, or entries to fill them
 
+_CHECK = "check the path and its permissions"
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -72,12 +76,42 @@ def regular_file(
         raise error(f"{path} must be an existing {what}", "nothing there", "check the path") from None
     except (OSError, ValueError) as fault:  # ValueError: a NUL in the name
         reason = getattr(fault, "strerror", None) or fault
-        raise error(f"{path} must be readable", f"{reason}", "check the path and its permissions") from None
+        raise error(f"{path} must be readable", str(reason), _CHECK) from None
     for is_kind, name in _KINDS:
         if is_kind(mode):
             remedy = "name a file inside it" if name == "a folder" else f"save it as a {what} first"
             raise error(f"{path} must be an existing {what}", name, remedy)
     return path
+
+
+_DIGESTS: ContextVar[dict[str, str] | None] = ContextVar("digests", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[dict[str, str]]:
+    """Give a dictionary that gets the sha256 of every file that is opened in the block, by its path."""
+    digests: dict[str, str] = {}
+    token = _DIGESTS.set(digests)
+    try:
+        yield digests
+    finally:
+        _DIGESTS.reset(token)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file from outside; what `recording` wants to know is read from the same file."""
+    regular_file(path)
+    try:
+        stream = path.open("rb")
+    except OSError as error:
+        raise DataFileError(f"{path} must be readable", error.strerror or str(error), _CHECK) from None
+    with stream:
+        digests = _DIGESTS.get()
+        if digests is not None and str(path) not in digests:
+            digests[str(path)] = hashlib.file_digest(stream, "sha256").hexdigest()
+            stream.seek(0)
+        yield stream
 
 
 def unpacked_budget(packed_bytes: int) -> int:
