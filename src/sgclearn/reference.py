@@ -39,6 +39,12 @@ def propagate(X: Array, S: Array, n_hops: int) -> Array:
     return H
 
 
+def samples(X: Array, S: Array, filters: list[Array], P: Array) -> Array:
+    """`P [F_1(S) X, F_2(S) X, ...]` with `F_b(S) = sum_k c_bk S^k`, one row of coefficients a filter, P (m, n)."""
+    blocks = [sum((c * propagate(X, S, k) for k, c in enumerate(row)), np.zeros_like(X)) for row in filters]
+    return np.asarray(P @ np.concatenate(blocks, axis=1))
+
+
 def softmax(logits: Array) -> Array:
     """`exp(l_c) / sum_c exp(l_c)` of every row."""
     exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -43,7 +43,8 @@ def test_cv_final_model_is_the_classifier_with_the_best_settings() -> None:
     graph, X, y, _ = community_problem()
     model = SGCClassifierCV((1, 2), weight_decay=(1e-3, 1e-1)).fit(X, y, graph=graph)
     same = SGCClassifier(**model.best_params_).fit(X, y, graph=graph)
-    assert np.array_equal(model.coef_, same.coef_)
+    # The search formed the samples together with those of the other hops: equal up to rounding.
+    np.testing.assert_allclose(model.coef_, same.coef_, rtol=1e-9)
     assert np.array_equal(model.predict(X, graph=graph), same.predict(X, graph=graph))
 
 

@@ -19,7 +19,7 @@ from sgclearn.filters import (
     coefficients_of,
     filter_from_dict,
 )
-from sgclearn.propagation.design import ImplicitDesign
+from sgclearn.propagation.implicit import ImplicitDesign
 from sgclearn.propagation.propagate import propagate_product
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures

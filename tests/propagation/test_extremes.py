@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from sgclearn import Operator, reference
 from sgclearn.propagation import extremes
-from sgclearn.propagation.design import ImplicitDesign, build_designs
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.extremes import column_extremes
+from sgclearn.propagation.implicit import ImplicitDesign, build_designs
 from sgclearn.propagation.neighbourhood import hop_sets, widened
 from sgclearn.propagation.source import NodeFeatures
 

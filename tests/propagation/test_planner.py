@@ -9,8 +9,8 @@ from scipy import sparse
 
 from sgclearn import Compute, Graph, Operator, propagate
 from sgclearn.errors import InputError, MemoryLimitError
-from sgclearn.propagation.design import build_designs
 from sgclearn.propagation.engines import get_engine
+from sgclearn.propagation.implicit import build_designs
 from sgclearn.propagation.planner import PLANS, make_plan, plan_rows
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures

@@ -8,7 +8,8 @@ from scipy import sparse
 
 from sgclearn import Compute, Graph, propagate
 from sgclearn.errors import InputError, InputTypeError
-from sgclearn.propagation.propagate import check_n_hops, check_nodes
+from sgclearn.propagation.propagate import check_n_hops
+from sgclearn.propagation.readout import Readout
 from sgclearn.propagation.source import NodeFeatures
 
 from zoo import ZOO
@@ -87,8 +88,8 @@ def test_propagate_options_that_do_not_exist_are_refused(option, message):
 
 
 def test_nodes_unset_are_all_nodes_and_an_empty_list_none():
-    np.testing.assert_array_equal(check_nodes(None, 3), [0, 1, 2])
-    assert check_nodes([], 3).shape == (0,)
+    np.testing.assert_array_equal(Readout.given(None, None, 3).nodes, [0, 1, 2])
+    assert Readout.given(None, [], 3).nodes.shape == (0,)
 
 
 def test_features_left_out_need_a_graph():

@@ -11,9 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sgclearn.errors import InputError
-from sgclearn.estimators.base import BaseSGC, check_weight_decay
+from sgclearn.estimators.base import BaseSGC
 from sgclearn.estimators.labels import (
     as_labels,
+    check_length,
     check_sample_weight,
     class_codes,
     class_margins,
@@ -24,11 +25,9 @@ from sgclearn.estimators.labels import (
     one_hot,
 )
 from sgclearn.estimators.loss import Link, Softmax
-from sgclearn.filters import PolynomialFilter
 from sgclearn.graph import Graph
 from sgclearn.propagation.compute import Compute
-from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.propagate import DEFAULT_N_HOPS, Filters
 
 # Chosen by measurement over real graphs: benchmarks/defaults.py, and the table in docs/classify.
 DEFAULT_WEIGHT_DECAY = 1e-4
@@ -40,8 +39,8 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
     unlabeled: Any
     class_weight: Any
 
-    def _labels(self, y: Any, features: NodeFeatures) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Rows of the labelled nodes and the code of each; sets `classes_`."""
+    def _labels(self, y: Any, n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Numbers of the labelled samples and the code of each; sets `classes_`."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = as_labels(y)
@@ -52,11 +51,7 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
             )
         if y.ndim != 1:
             y = column_or_1d(y, warn=True)
-        if len(y) != features.n_nodes:
-            raise InputError(
-                f"y must have one label per row of X: got {len(y):,} labels and {features.n_nodes:,} rows; "
-                "mark nodes without a label with -1, None or an empty text."
-            )
+        check_length(y, n_samples)
         known = labelled_mask(y, self.unlabeled)
         if known.any() and y.dtype.kind not in "biuU":  # whole numbers and texts are always classes
             check_classification_targets(np.asarray(y[known].tolist()))
@@ -67,58 +62,55 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         """The loss, and the targets (m, C) that it takes."""
         return Softmax, one_hot(codes, len(self.classes_))
 
-    def _class_weighted(self, weights: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Weights of the nodes that are learned from; no other label may count towards a balance."""
+    def _weighted(self, weights: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Weights of the samples that are learned from; no other label may count towards a balance."""
         factors = class_weight_factors(self.class_weight, self.classes_, codes, weights)
         if self.class_weight is None or not (weights.any() and factors.any()):
             return weights * factors
         # Only their ratios count, and the product of two numbers up to one cannot overflow.
         return np.asarray((weights / weights.max()) * (factors / factors.max()))
 
-    def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
-        """Logits (n, C), or for two classes the logit of the second over the first (n,).
+    def _decided(self, logits: NDArray[np.float64]) -> NDArray[Any]:
+        return np.asarray(self.classes_[class_codes(logits)])
+
+    @property
+    def transduction_proba_(self) -> NDArray[np.float64]:
+        """Probability of every class (m, C) for every sample of the fit."""
+        return class_probabilities(self.transduction_logits_ / self.temperature_)
+
+    def decision_function(
+        self, X: Any, graph: Graph | None = None, nodes: Any = None, *, readout: Any = None
+    ) -> NDArray[np.float64]:
+        """Logits (m, C), or for two classes the logit of the second over the first (m,).
 
         Parameters are those of `predict`.
         """
-        return class_margins(self._logits(X, graph, nodes))
+        return class_margins(self._logits(X, graph, nodes, readout))
 
-    def predict_proba(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
-        """Probability of every class (n, C), columns in the order of `classes_`.
+    def predict_proba(
+        self, X: Any, graph: Graph | None = None, nodes: Any = None, *, readout: Any = None
+    ) -> NDArray[np.float64]:
+        """Probability of every class (m, C), columns in the order of `classes_`.
 
         Parameters are those of `predict`.
         """
-        return class_probabilities(self._logits(X, graph, nodes) / self.temperature_)
+        return class_probabilities(self._logits(X, graph, nodes, readout) / self.temperature_)
 
-    def predict(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[Any]:
-        """The most probable class of every node.
-
-        Parameters
-        ----------
-        X : ndarray or sparse array (n, d), or None
-            Features of all nodes of the graph, new ones included.
-        graph : Graph, optional
-            The graph of the fit or any other: new nodes are predicted by passing the graph that has them.
-        nodes : array of int or bool, optional
-            Predict only these nodes, in this order; only their neighbourhood is computed.
-
-        Notes
-        -----
-        Cost: O(nnz(X) C + K nnz(S) C), because `(S^K X) Theta = S^K (X Theta)`.
-        """
-        codes = class_codes(self._logits(X, graph, nodes))
-        return np.asarray(self.classes_[codes])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, graph: Graph | None = None) -> float:
-        """Share of the labelled nodes of `y` that are predicted right; unlabelled ones do not count."""
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        graph: Graph | None = None,
+        *,
+        readout: Any = None,
+    ) -> float:
+        """Share of the labelled samples of `y` that are predicted right; unlabelled ones do not count."""
         y = column_or_1d(as_labels(y))
         known = labelled_mask(y, self.unlabeled)
         weights = check_sample_weight(sample_weight, len(y), np.flatnonzero(known))
-        predicted = self.predict(X, graph)
-        if len(y) != len(predicted):
-            raise InputError(
-                f"y must have one label per row of X: got {len(y):,} labels and {len(predicted):,} rows; mark nodes "
-                "without a label with -1, None or an empty text."
-            )
+        predicted = self.predict(X, graph, readout=readout)
+        check_length(y, len(predicted))
         if not known.any():
             raise InputError(
                 f"y must have a label to score: got {len(y):,} nodes, none of them labelled; label some."
@@ -140,8 +132,9 @@ class SGCClassifier(SoftmaxPrediction):
         Which propagation matrix S; see `Operator`.
     gamma : float >= 0, optional
         Weight of the added self-loops, 1 if not given.
-    filter : PolynomialFilter, optional
-        Another polynomial of S than the power `S^K`, such as `S2GCFilter(16, 0.05)`; it has its own hops.
+    filter : PolynomialFilter, or a list of them, optional
+        Another polynomial of S than the power `S^K`, such as `S2GCFilter(16, 0.05)`; it has its own hops. With a list
+        the columns of all filters stand side by side; a whole number k in it is the power `S^k`.
     row_norm : {None, "l1", "l2"}
         Divide every row of X by its norm before propagation; the paper's citation recipe is "l1".
     scale : {None, "standard", "minmax", "maxabs"}
@@ -174,9 +167,12 @@ class SGCClassifier(SoftmaxPrediction):
     ----------
     classes_ : ndarray (C,)
     coef_ : ndarray (C, d)
+        Of several filters, the d columns of the first, then of the second, ...
     intercept_ : ndarray (C,)
-    transduction_ : ndarray (n,)
-        Predicted class of every node of the training graph.
+    transduction_ : ndarray (m,)
+        Predicted class of every sample of the fit: of every node, or of every row of the readout.
+    transduction_proba_, transduction_logits_ : ndarray (m, C)
+        Probabilities, and what they are computed from.
     plan_ : Plan
         What was chosen, its estimated work and memory, and what the others would have cost.
     temperature_ : float
@@ -206,7 +202,7 @@ class SGCClassifier(SoftmaxPrediction):
         *,
         normalization: str = "sym",
         gamma: float | None = None,
-        filter: PolynomialFilter | None = None,
+        filter: Filters = None,
         row_norm: str | None = None,
         scale: str | None = None,
         weight_decay: float = DEFAULT_WEIGHT_DECAY,
@@ -240,40 +236,3 @@ class SGCClassifier(SoftmaxPrediction):
         self.random_state = random_state
         self.unlabeled = unlabeled
         self.compute = compute
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        graph: Graph | None = None,
-        sample_weight: Any = None,
-        *,
-        on_progress: Any = None,
-        on_iteration: Any = None,
-    ) -> SGCClassifier:
-        """Fit to the labelled nodes.
-
-        Parameters
-        ----------
-        X : ndarray or sparse array (n, d), or None
-            One row a node, in the order of `graph.ids`. None: the graph has no features (X = I, never built).
-        y : array (n,)
-            A label a node; `unlabeled` where there is none.
-        graph : Graph, optional
-            None is the graph without edges: S = I, logistic regression.
-        sample_weight : array (n,), optional
-        on_progress, on_iteration : callable, optional
-            Called as `f(done, of)` after every hop and every solver iteration, for progress.
-        """
-        wanted, weight_decay = check_filter(self.filter, self.n_hops), check_weight_decay(self.weight_decay)
-        features = self._features(X, graph, reset=True)
-        rows, codes = self._labels(y, features)
-        operator = self._operator(graph, self.normalization, self.gamma)
-        weights = self._class_weighted(check_sample_weight(sample_weight, features.n_nodes, rows), codes)
-        link, Y = self._targets(codes)
-        logits = self._fit_linear(
-            features, operator, rows, Y, weights, link, wanted, weight_decay, on_progress, on_iteration
-        )
-        self.transduction_ = self.classes_[class_codes(logits)]
-        self.temperature_ = 1.0
-        return self

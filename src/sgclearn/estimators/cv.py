@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.estimators.base import check_weight_decay
+from sgclearn.estimators.base import Problem, check_weight_decay
 from sgclearn.estimators.classifier import SoftmaxPrediction
 from sgclearn.estimators.fitting import SolverSettings
-from sgclearn.estimators.labels import check_sample_weight, class_codes
 from sgclearn.estimators.loss import Link
 from sgclearn.estimators.search import (
+    Candidate,
     Fold,
     FoldProblems,
     OnStep,
     Trial,
-    Wanted,
     make_folds,
     search_path,
     search_tpe,
 )
 from sgclearn.estimators.temperature import Calibration, calibrate
 from sgclearn.estimators.threads import blas_threads_for
-from sgclearn.filters import PolynomialFilter, coefficients_of
+from sgclearn.filters import Member, PolynomialFilter, Wanted, hops_of
 from sgclearn.graph import Graph
-from sgclearn.operators.operator import Operator, check_operator_choice
-from sgclearn.propagation.compute import Compute, check_compute
-from sgclearn.propagation.design import build_designs
-from sgclearn.propagation.planner import Plan, make_plan
-from sgclearn.propagation.propagate import check_filter, check_n_hops, check_nodes
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.graph.checks import positions_of
+from sgclearn.operators.operator import check_operator_choice
+from sgclearn.propagation.compute import Compute
+from sgclearn.propagation.engines import Engine
+from sgclearn.propagation.implicit import build_designs
+from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter, check_n_hops
 from sgclearn.validation.parameters import check_parameter
 
 DEFAULT_HOPS = tuple(range(11))
@@ -54,7 +53,8 @@ class SGCClassifierCV(SoftmaxPrediction):
     normalization : str or sequence of str, default "sym"
     gamma : float, None, or a sequence of them
     filter : PolynomialFilter, or a sequence of them, optional
-        Other polynomials of S to choose among; None in the sequence stands for the powers of `n_hops`.
+        Other polynomials of S to choose among; None in the sequence stands for the powers of `n_hops`, a list in it
+        for filters side by side.
     cv : int, splitter or list of (train, validation), default 5
         Folds over the labelled nodes, used where `fit` gets no validation nodes. The indices of a list
         count labelled nodes in the order of the rows.
@@ -111,7 +111,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         weight_decay: Sequence[float] | None = None,
         normalization: str | Sequence[str] = "sym",
         gamma: float | Sequence[float | None] | None = None,
-        filter: PolynomialFilter | Sequence[PolynomialFilter | None] | None = None,
+        filter: PolynomialFilter | Sequence[PolynomialFilter | Sequence[Member] | None] | None = None,
         row_norm: str | None = None,
         scale: str | None = None,
         cv: Any = 5,
@@ -157,7 +157,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         self.unlabeled = unlabeled
         self.compute = compute
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
@@ -165,18 +165,19 @@ class SGCClassifierCV(SoftmaxPrediction):
         validation: Any = None,
         sample_weight: Any = None,
         *,
+        readout: Any = None,
         on_step: OnStep | None = None,
         on_progress: OnStep | None = None,
         on_iteration: OnStep | None = None,
-    ) -> SGCClassifierCV:
+    ) -> Self:
         """Choose on held-out labels, then fit.
 
         Parameters
         ----------
-        X, y, graph, sample_weight
-            As in `SGCClassifier.fit`; `y` holds the labels of training and validation nodes only.
+        X, y, graph, sample_weight, readout
+            As in `SGCClassifier.fit`; `y` holds the labels of training and validation samples only.
         validation : array of int or bool, optional
-            Labelled nodes to choose on. Without them, folds over the labelled nodes are used.
+            Labelled samples to choose on. Without them, folds over the labelled ones are used.
         on_step : callable, optional
             Called as `on_step(done, of)` after every trial.
         on_progress, on_iteration : callable, optional
@@ -184,61 +185,51 @@ class SGCClassifierCV(SoftmaxPrediction):
         """
         settings = self._settings()
         wanted, decays, operators = self._candidates(graph)
-        features = self._features(X, graph, reset=True)
-        rows, codes = self._labels(y, features)
-        weights = check_sample_weight(sample_weight, features.n_nodes, rows)
-        link, Y = self._targets(codes)
-        if validation is None:
-            folds = make_folds(codes, self.cv, self.random_state)
-            learned_from = np.arange(len(rows))
-        else:
-            held_out = np.isin(rows, self._validation_nodes(validation, rows, features.n_nodes))
-            folds = [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
-            learned_from = np.arange(len(rows)) if self.refit_with_validation else folds[0][0]
-        train_weights = [self._class_weighted(weights[train], codes[train]) for train, _ in folds]
-        problems = self._problems(
-            features,
-            graph,
-            operators,
-            wanted,
-            rows,
-            link,
-            Y,
-            train_weights,
-            folds,
-            settings,
-            min(decays),
-            len(decays),
-        )
-        total = len(operators) * len(wanted) * len(decays)
-        step = on_step or (lambda done, of: None)
-        with blas_threads_for(float(len(rows)) * features.n_columns * Y.shape[1]):
+        problem = self._problem(X, y, graph, readout, sample_weight)
+        engine = self._engine()
+        targets = self._targets(problem.known)
+        folds, learned_from = self._held_out(problem, validation)
+        tried = self._tried(problem, graph, operators, wanted, targets, folds, settings, engine, decays)
+        with blas_threads_for(float(len(problem.samples)) * problem.features.n_columns * targets[1].shape[1]):
+            step = on_step or _no_step
             if self.search == "path":
-                trials = search_path(problems, decays, total, step, self._patience)
+                total = len(operators) * len(wanted) * len(decays)
+                found = search_path(tried, decays, total, step, self._patience)
             else:
                 bounds = (min(decays), max(decays))
-                trials = search_tpe(problems, bounds, self.n_trials, self.random_state, step)
-        best = min(trials, key=Trial.rank)
-        self._keep_trials(trials, best)
-        operator = self._operator(graph, best.normalization, best.gamma)
-        logits = self._fit_linear(
-            features,
-            operator,
-            rows[learned_from],
-            Y[learned_from],
-            self._class_weighted(weights[learned_from], codes[learned_from]),
-            link,
-            best.n_hops if best.filter is None else best.filter,
-            best.weight_decay,
-            on_progress,
-            on_iteration,
+                found = search_tpe(tried, bounds, self.n_trials, self.random_state, step)
+        best, candidate, held_out = found.best
+        self._keep_trials(found.trials, best)
+        self._keep(candidate.operator, candidate.wanted)
+        learned = problem.part(learned_from)
+        weights = self._weighted(learned.weights, learned.known)
+        learned, rows = learned.counted(weights), learned_from[weights > 0]
+        link, Y = targets
+        design = candidate.folds.design
+        if len(rows) < len(Y):
+            design = design.subset(rows)
+        self._solve(
+            design, (link, Y[rows]), learned.weights, best.weight_decay, settings, on_progress, on_iteration
         )
-        self.transduction_ = self.classes_[class_codes(logits)]
+        self._predict_training(learned, candidate.operator, design, engine)
         self.calibration_ = Calibration()
-        if self.calibration == "temperature" and best.held_out is not None:
-            self.calibration_ = calibrate(*best.held_out, link)
+        if self.calibration == "temperature":
+            self.calibration_ = calibrate(*held_out, link)
         self.temperature_ = self.calibration_.temperature
         return self
+
+    def _held_out(self, problem: Problem, validation: Any) -> tuple[list[Fold], NDArray[np.intp]]:
+        """Folds over the known samples, and those that the final model learns from."""
+        everything = np.arange(len(problem.samples))
+        if validation is None:
+            return self._folds(problem.known), everything
+        nodes = self._validation_samples(validation, problem)
+        held_out = np.isin(problem.samples, nodes)
+        folds = [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
+        return folds, everything if self.refit_with_validation else folds[0][0]
+
+    def _folds(self, known: NDArray[Any]) -> list[Fold]:
+        return make_folds(known, self.cv, self.random_state)
 
     def _candidates(
         self, graph: Graph | None
@@ -278,97 +269,60 @@ class SGCClassifierCV(SoftmaxPrediction):
                 "leave n_hops out, or add None to the filters."
             )
         wanted: list[Wanted] = list(powers) if None in filters else []
-        for entry in filters:
-            if entry is not None:
-                check_filter(entry, entry.n_hops if isinstance(entry, PolynomialFilter) else None)
-                wanted.append(entry)
-        return sorted(wanted, key=lambda entry: len(coefficients_of(entry)))
+        wanted += [check_filter(entry, DEFAULT_N_HOPS) for entry in filters if entry is not None]
+        return sorted(wanted, key=hops_of)
 
-    def _validation_nodes(self, validation: Any, rows: NDArray[np.intp], n_nodes: int) -> NDArray[np.intp]:
-        nodes = check_nodes(validation, n_nodes)
-        unlabelled = np.setdiff1d(nodes, rows)
-        if len(nodes) == 0 or len(unlabelled):
+    def _validation_samples(self, validation: Any, problem: Problem) -> NDArray[np.intp]:
+        chosen = positions_of(validation, problem.everything.n_samples)
+        unlabelled = np.setdiff1d(chosen, problem.samples)
+        if len(chosen) == 0 or len(unlabelled):
             raise InputError(
-                f"validation nodes must have labels in y: got {len(nodes):,} nodes, "
+                f"validation nodes must have labels in y: got {len(chosen):,} nodes, "
                 f"{len(unlabelled):,} of them without."
             )
-        if len(np.setdiff1d(rows, nodes)) == 0:
+        if len(np.setdiff1d(problem.samples, chosen)) == 0:
             raise InputError(
                 "some labelled nodes must be left to train on: got all of them as validation nodes."
             )
-        return nodes
+        return chosen
 
-    def _problems(
+    def _tried(
         self,
-        features: NodeFeatures,
+        problem: Problem,
         graph: Graph | None,
         operators: list[tuple[str, float | None]],
         wanted: list[Wanted],
-        rows: NDArray[np.intp],
-        link: type[Link],
-        Y: NDArray[np.float64],
-        train_weights: list[NDArray[np.float64]],
+        targets: tuple[type[Link], NDArray[np.float64]],
         folds: list[Fold],
         settings: SolverSettings,
-        smallest_decay: float,
-        n_decays: int,
-    ) -> Iterator[tuple[str, float | None, Wanted, FoldProblems]]:
-        """The problems of every operator and filter; for one operator all filters come in one pass."""
-        # Formed once, the rows serve every fold, weight decay and number of hops.
-        a_fold = self.n_trials if self.search == "tpe" else n_decays
-        solves = len(wanted) * len(folds) * a_fold
+        engine: Engine,
+        decays: list[float],
+    ) -> Iterator[Candidate]:
+        """Every operator with every filter, by one plan; for one operator all filters come in one pass."""
+        a_fold = self.n_trials if self.search == "tpe" else len(decays)
         held = len(folds) * (len(wanted) * len(operators) if self.search == "tpe" else 1)
-        evaluations = solves * (settings.iterations if settings.solver != "lbfgs" else 100)
-        for normalization, gamma in operators:
-            operator = None if graph is None else Operator(graph, normalization, gamma)
-            plan = self._plan(operator, features, rows, wanted, Y.shape[1], folds, evaluations, held)
-            parts = (plan, None, self._engine(), None, settings.precision)
-            for entry, design in build_designs(operator, features, rows, wanted, *parts):
-                problems = FoldProblems(
-                    design, link, Y, train_weights, folds, settings, smallest_decay, a_fold, self.scoring
+        weights = [self._weighted(problem.weights[train], problem.known[train]) for train, _ in folds]
+        for number, (normalization, gamma) in enumerate(operators):
+            operator = self._operator(graph, normalization, gamma)
+            if number == 0:
+                # Formed once, the samples serve every fold, weight decay and number of hops, and the final fit. All of
+                # them must fit, but a solver works with those of one fold's training.
+                self.plan_ = self._plan(
+                    problem, operator, wanted, targets[1].shape[1], settings, engine,
+                    solves=len(wanted) * len(folds) * a_fold,
+                    copies=held,
+                    share=max(len(train) for train, _ in folds) / len(problem.samples),
+                )  # fmt: skip
+            parts = (self.plan_.chosen, None, engine, self.plan_.sets, settings.precision)
+            designs = build_designs(operator, problem.features, problem.readout, wanted, *parts)
+            for entry, design in designs:
+                of_folds = FoldProblems(
+                    design, *targets, weights, folds, settings, min(decays), a_fold, self.scoring
                 )
-                yield normalization, gamma, entry, problems
-
-    def _plan(
-        self,
-        operator: Operator | None,
-        features: NodeFeatures,
-        rows: NDArray[np.intp],
-        wanted: list[Wanted],
-        n_classes: int,
-        folds: list[Fold],
-        evaluations: int,
-        copies: int,
-    ) -> str:
-        """How the rows are computed. All of them must fit, but a solver works with those of one fold's training."""
-        n_hops = len(coefficients_of(wanted[-1])) - 1
-        compute = check_compute(self.compute)
-        prices = compute.load_engine().prices
-
-        def make(nodes: NDArray[np.intp]) -> Plan:
-            return make_plan(
-                operator,
-                features,
-                nodes,
-                n_hops,
-                n_classes,
-                evaluations=evaluations,
-                copies=copies,
-                plan=compute.plan,
-                memory_limit=compute.memory_limit,
-                prices=prices,
-                one_filter=len(wanted) == 1,
-            )
-
-        everything = make(rows)
-        solved = make(rows[max((train for train, _ in folds), key=len)]).chosen
-        fits = {cost.name for cost in everything.costs if cost.fits}
-        return solved if solved in fits else everything.chosen
+                yield Candidate(normalization, gamma, operator, entry, of_folds)
 
     def _keep_trials(self, trials: list[Trial], best: Trial) -> None:
-        self.cv_results_ = [
-            {name: value for name, value in vars(trial).items() if name != "held_out"} for trial in trials
-        ]
+        self.cv_results_ = [dict(vars(trial)) for trial in trials]
         self.best_score_ = best.score
         self.best_params_ = {
             "n_hops": best.n_hops,
@@ -379,7 +333,13 @@ class SGCClassifierCV(SoftmaxPrediction):
         }
 
 
+def _no_step(done: int, of: int) -> None:
+    """No-op `OnStep`."""
+
+
 def _as_sequence(value: Any) -> list[Any]:
+    if isinstance(value, list | tuple):
+        return list(value)
     if value is None or isinstance(value, str | PolynomialFilter) or np.ndim(value) == 0:
         return [value]
     return list(value)

@@ -65,6 +65,15 @@ def _is_missing(value: Any, unlabeled: Any) -> bool:
     return bool(unlabeled is not None and not isinstance(unlabeled, str) and value == unlabeled)
 
 
+def check_length(y: NDArray[Any], n_samples: int) -> None:
+    """One label per sample."""
+    if len(y) != n_samples:
+        raise InputError(
+            f"y must have one label per row of X: got {len(y):,} labels and {n_samples:,} rows; mark nodes without a "
+            "label with -1, None or an empty text."
+        )
+
+
 def one_hot(codes: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]:
     """Y (m, C) with a single 1 in every row."""
     Y = np.zeros((len(codes), n_classes))

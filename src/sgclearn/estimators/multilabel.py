@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from sgclearn.errors import InputError
-from sgclearn.estimators.base import BaseSGC, check_weight_decay
+from sgclearn.estimators.base import BaseSGC
 from sgclearn.estimators.classifier import DEFAULT_WEIGHT_DECAY
-from sgclearn.estimators.labels import check_sample_weight
-from sgclearn.estimators.loss import Sigmoid
-from sgclearn.filters import PolynomialFilter
+from sgclearn.estimators.loss import Link, Sigmoid
 from sgclearn.graph import Graph
 from sgclearn.propagation.compute import Compute
-from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter
+from sgclearn.propagation.propagate import DEFAULT_N_HOPS, Filters
 from sgclearn.validation.arrays import real_array
 
 
@@ -32,13 +30,16 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
     max_iter, tol, learning_rate, batch_size, random_state, compute
         As in `SGCClassifier`.
 
+    In `fit`, y (m, L) is 1 where a sample has a label and 0 where it has not; a row of -1 or NaN is a sample without
+    known labels.
+
     Attributes
     ----------
     classes_ : ndarray (L,)
         Numbers of the labels, 0 to L - 1.
-    transduction_ : ndarray (n, L)
-        Predicted labels of every node of the training graph.
-    coef_, intercept_, plan_, n_iter_, converged_, gradient_ratio_, loss_
+    transduction_ : ndarray (m, L)
+        Predicted labels of every sample of the fit.
+    transduction_proba_, transduction_logits_, coef_, intercept_, plan_, n_iter_, converged_, gradient_ratio_, loss_
         As in `SGCClassifier`, one row of `coef_` a label.
 
     Examples
@@ -61,7 +62,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         *,
         normalization: str = "sym",
         gamma: float | None = None,
-        filter: PolynomialFilter | None = None,
+        filter: Filters = None,
         row_norm: str | None = None,
         scale: str | None = None,
         weight_decay: float = DEFAULT_WEIGHT_DECAY,
@@ -92,41 +93,33 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         self.random_state = random_state
         self.compute = compute
 
-    def fit(
-        self, X: Any, y: Any, graph: Graph | None = None, sample_weight: Any = None
-    ) -> SGCMultilabelClassifier:
-        """Fit to the labelled nodes.
-
-        Parameters
-        ----------
-        X : ndarray or sparse array (n, d), or None
-        y : array (n, L)
-            1 where a node has a label, 0 where it has not; a row of -1 or NaN is a node without known labels.
-        graph : Graph, optional
-        sample_weight : array (n,), optional
-        """
-        wanted, weight_decay = check_filter(self.filter, self.n_hops), check_weight_decay(self.weight_decay)
-        features = self._features(X, graph, reset=True)
-        rows, targets = _labelled_rows(y, features.n_nodes)
-        operator = self._operator(graph, self.normalization, self.gamma)
-        weights = check_sample_weight(sample_weight, features.n_nodes, rows)
+    def _labels(self, y: Any, n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        samples, targets = _labelled_rows(y, n_samples)
         self.classes_ = np.arange(targets.shape[1])
-        logits = self._fit_linear(features, operator, rows, targets, weights, Sigmoid, wanted, weight_decay)
-        self.transduction_ = (logits > 0).astype(np.int64)
-        self.temperature_ = 1.0
-        return self
+        return samples, targets
 
-    def decision_function(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
-        """Logit of every label (n, L)."""
-        return self._logits(X, graph, nodes)
+    def _targets(self, known: NDArray[np.float64]) -> tuple[type[Link], NDArray[np.float64]]:
+        return Sigmoid, known
 
-    def predict_proba(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.float64]:
-        """Probability of every label (n, L); rows do not sum to one."""
-        return Sigmoid.probabilities(self._logits(X, graph, nodes) / self.temperature_)
+    def _decided(self, logits: NDArray[np.float64]) -> NDArray[np.int64]:
+        return (logits > 0).astype(np.int64)
 
-    def predict(self, X: Any, graph: Graph | None = None, nodes: Any = None) -> NDArray[np.int64]:
-        """1 for every label more probable than not (n, L)."""
-        return (self._logits(X, graph, nodes) > 0).astype(np.int64)
+    @property
+    def transduction_proba_(self) -> NDArray[np.float64]:
+        """Probability of every label (m, L) for every sample of the fit."""
+        return Sigmoid.probabilities(self.transduction_logits_ / self.temperature_)
+
+    def decision_function(
+        self, X: Any, graph: Graph | None = None, nodes: Any = None, *, readout: Any = None
+    ) -> NDArray[np.float64]:
+        """Logit of every label (m, L)."""
+        return self._logits(X, graph, nodes, readout)
+
+    def predict_proba(
+        self, X: Any, graph: Graph | None = None, nodes: Any = None, *, readout: Any = None
+    ) -> NDArray[np.float64]:
+        """Probability of every label (m, L); rows do not sum to one."""
+        return Sigmoid.probabilities(self._logits(X, graph, nodes, readout) / self.temperature_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -137,7 +130,7 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         return tags
 
 
-def _labelled_rows(y: Any, n_nodes: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _labelled_rows(y: Any, n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     if y is None:
         raise InputError("SGCMultilabelClassifier requires y to be passed, but the target y is None.")
     targets = real_array(y, "y").astype(np.float64)
@@ -146,8 +139,8 @@ def _labelled_rows(y: Any, n_nodes: int) -> tuple[NDArray[np.intp], NDArray[np.f
             f"y must have one row a node and one column a label: got shape {targets.shape}; "
             "for one label a node use SGCClassifier."
         )
-    if len(targets) != n_nodes:
-        raise InputError(f"y must have one row per row of X: got {len(targets):,} and {n_nodes:,} rows.")
+    if len(targets) != n_samples:
+        raise InputError(f"y must have one row per row of X: got {len(targets):,} and {n_samples:,} rows.")
     missing = np.isnan(targets) | (targets == -1)
     known = ~missing.any(axis=1)
     partly = int((missing.any(axis=1) & ~missing.all(axis=1)).sum())
@@ -156,7 +149,7 @@ def _labelled_rows(y: Any, n_nodes: int) -> tuple[NDArray[np.intp], NDArray[np.f
             f"a row of y must be known whole or not at all: got {partly} rows with only some labels missing."
         )
     if not known.any():
-        raise InputError(f"at least one node needs labels: got {n_nodes:,} nodes, none of them labelled.")
+        raise InputError(f"at least one node needs labels: got {n_samples:,} nodes, none of them labelled.")
     if not np.isin(targets[known], (0.0, 1.0)).all():
         raise InputError("y must hold 0 and 1 (or -1, NaN for a whole row without labels): got other values.")
     return np.flatnonzero(known), targets[known]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from sgclearn.estimators.fitting import PreparedFit, SolverSettings
 from sgclearn.estimators.labels import class_codes
 from sgclearn.estimators.loss import Link
 from sgclearn.estimators.scaling import fit_scalings
-from sgclearn.filters import PolynomialFilter
+from sgclearn.filters import Member, PolynomialFilter, Wanted, hops_of
+from sgclearn.operators import Operator
 from sgclearn.propagation.design import Design
 
 Array = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # training and validation samples
+HeldOut = tuple[Array, Array]  # logits and targets of held-out labels
 OnStep = Callable[[int, int], None]
 # A selection compares models on a few hundred labels: a looser optimum ranks them the same, several times sooner.
 SEARCH_TOL = 1e-6
@@ -31,13 +33,11 @@ class Trial:
     normalization: str
     gamma: float | None
     n_hops: int
-    filter: PolynomialFilter | None
+    filter: PolynomialFilter | tuple[Member, ...] | None
     weight_decay: float
     score: float
     score_std: float
     log_loss: float
-    held_out: tuple[Array, Array] | None = field(default=None, repr=False, compare=False)
-    """Logits and targets of the held-out labels; of the best trial only."""
 
     def rank(self) -> tuple[float, float, int, float]:
         """Higher score first; ties go to the lower log-loss, then to fewer hops and more weight decay.
@@ -63,7 +63,7 @@ class FoldProblems:
         solves: int,
         scoring: str,
     ) -> None:
-        self.scoring, self.link = scoring, link
+        self.design, self.scoring, self.link = design, scoring, link
         looser = replace(settings, tol=max(settings.tol, SEARCH_TOL))
         self.problems: list[tuple[PreparedFit, Design, Array]] = []
         # A sample of weight zero is no sample: it must not enter the statistics of a scaling either.
@@ -88,7 +88,7 @@ class FoldProblems:
             self.problems.append((prepared, prepared.view(design.subset(validation)), Y[validation]))
         self.starts: list[Array | None] = [None] * len(folds)
 
-    def score(self, weight_decay: float) -> tuple[float, float, float, tuple[Array, Array]]:
+    def score(self, weight_decay: float) -> tuple[float, float, float, HeldOut]:
         """Mean score, its standard deviation over folds, mean log-loss, and the held-out logits and targets.
 
         Starts from the last solution.
@@ -107,47 +107,69 @@ class FoldProblems:
         return *means, (np.concatenate(held_out), targets)
 
 
-Wanted = int | PolynomialFilter
-Problems = Iterator[tuple[str, float | None, Wanted, FoldProblems]]
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """What is tried at several weight decays: an operator, filters, and the problems of all folds."""
+
+    normalization: str
+    gamma: float | None
+    operator: Operator | None
+    wanted: Wanted
+    folds: FoldProblems
+
+    def trial(self, weight_decay: float) -> tuple[Trial, HeldOut]:
+        """How it does on the held-out labels, and their logits and targets."""
+        filter_ = None if isinstance(self.wanted, int) else self.wanted
+        *scores, held_out = self.folds.score(weight_decay)
+        setting = (self.normalization, self.gamma, hops_of(self.wanted), filter_, weight_decay)
+        return Trial(*setting, *scores), held_out
 
 
-def _trial(
-    normalization: str, gamma: float | None, wanted: Wanted, weight_decay: float, folds: FoldProblems
-) -> Trial:
-    n_hops, filter_ = (wanted, None) if isinstance(wanted, int) else (wanted.n_hops, wanted)
-    return Trial(normalization, gamma, n_hops, filter_, weight_decay, *folds.score(weight_decay))
+class Search:
+    """Trials so far. Of the best one, its candidate and held-out logits are kept too: samples may be large."""
 
+    def __init__(self) -> None:
+        self.trials: list[Trial] = []
+        self._best: tuple[Trial, Candidate, HeldOut] | None = None
 
-def add_trial(trials: list[Trial], trial: Trial) -> None:
-    """Append a trial; only the best one keeps its held-out logits."""
-    best = next((k for k, other in enumerate(trials) if other.held_out is not None), None)
-    if best is not None and trials[best].rank() <= trial.rank():
-        trial = replace(trial, held_out=None)
-    elif best is not None:
-        trials[best] = replace(trials[best], held_out=None)
-    trials.append(trial)
+    def add(self, candidate: Candidate, weight_decay: float) -> Trial:
+        """Try a candidate at one weight decay."""
+        trial, held_out = candidate.trial(weight_decay)
+        self.trials.append(trial)
+        if self._best is None or trial.rank() < self._best[0].rank():
+            self._best = trial, candidate, held_out
+        return trial
+
+    @property
+    def best(self) -> tuple[Trial, Candidate, HeldOut]:
+        """The best trial, what was tried, and logits and targets of the held-out labels."""
+        if self._best is None:
+            raise ValueError("a search needs a trial")
+        return self._best
 
 
 def search_path(
-    problems: Problems, decays: Sequence[float], total: int, on_step: OnStep, patience: int | None = None
-) -> list[Trial]:
+    candidates: Iterator[Candidate],
+    decays: Sequence[float],
+    total: int,
+    on_step: OnStep,
+    patience: int | None = None,
+) -> Search:
     """Every weight decay from the largest to the smallest, each solved from the last solution.
 
     With `patience` a path ends after so many values in a row that were worse: what follows is the slowest part of it,
     and learns the samples by heart.
     """
-    trials: list[Trial] = []
-    for number, (normalization, gamma, wanted, folds) in enumerate(problems):
+    search = Search()
+    for number, candidate in enumerate(candidates):
         path: list[Trial] = []
         for weight_decay in sorted(decays, reverse=True):
-            path.append(_trial(normalization, gamma, wanted, weight_decay, folds))
+            path.append(search.add(candidate, weight_decay))
             is_over = patience is not None and only_worse(path, patience)
             on_step((number + is_over) * len(decays) + (0 if is_over else len(path)), total)
             if is_over:
                 break
-        for trial in path:
-            add_trial(trials, trial)
-    return trials
+    return search
 
 
 def only_worse(path: Sequence[Trial], patience: int) -> bool:
@@ -160,23 +182,26 @@ def only_worse(path: Sequence[Trial], patience: int) -> bool:
 
 
 def search_tpe(
-    problems: Problems, bounds: tuple[float, float], n_trials: int, seed: int | None, on_step: OnStep
-) -> list[Trial]:
+    candidates: Iterator[Candidate],
+    bounds: tuple[float, float],
+    n_trials: int,
+    seed: int | None,
+    on_step: OnStep,
+) -> Search:
     """The paper's search: weight decay log-uniform within bounds, tree-structured Parzen estimator.
 
     Where several operators or numbers of hops are in play they are categories of the same search.
     """
     optuna = require("optuna", "tune")
-    table = dict(enumerate(problems))
-    trials: list[Trial] = []
+    table = list(candidates)
+    search = Search()
 
     def objective(suggest: Any) -> float:
-        choice = suggest.suggest_categorical("setting", list(table)) if len(table) > 1 else 0
+        choice = suggest.suggest_categorical("setting", list(range(len(table)))) if len(table) > 1 else 0
         weight_decay = suggest.suggest_float("weight_decay", *bounds, log=True)
-        normalization, gamma, wanted, folds = table[choice]
-        add_trial(trials, _trial(normalization, gamma, wanted, weight_decay, folds))
-        on_step(len(trials), n_trials)
-        return trials[-1].score
+        trial = search.add(table[choice], weight_decay)
+        on_step(len(search.trials), n_trials)
+        return trial.score
 
     verbosity = optuna.logging.get_verbosity()
     # An interruption is no news for a reader: as a warning it comes with a traceback.
@@ -186,7 +211,7 @@ def search_tpe(
         study.optimize(objective, n_trials=n_trials)
     finally:
         optuna.logging.set_verbosity(verbosity)
-    return trials
+    return search
 
 
 def make_folds(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:

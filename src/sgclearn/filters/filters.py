@@ -204,9 +204,14 @@ class CustomFilter(PolynomialFilter):
         return np.array(self.values)
 
 
-def coefficients_of(wanted: int | PolynomialFilter) -> Array:
+Member = int | PolynomialFilter
+Wanted = Member | tuple[Member, ...]
+"""A filter, or several side by side; a whole number k is the power `S^k`."""
+
+
+def coefficients_of(member: Member) -> Array:
     """Coefficients of a filter; a whole number k is the power `S^k`. Not to be written to."""
-    return wanted.coefficients if isinstance(wanted, PolynomialFilter) else _power(wanted)
+    return member.coefficients if isinstance(member, PolynomialFilter) else _power(member)
 
 
 @lru_cache(maxsize=64, typed=True)  # every fit asks several times
@@ -215,6 +220,16 @@ def _power(hops: int) -> Array:
     coefficients = np.append(np.zeros(hops), 1.0)
     coefficients.flags.writeable = False
     return coefficients
+
+
+def members_of(wanted: Wanted) -> tuple[Member, ...]:
+    """The filters that stand side by side, one if there is no list of them."""
+    return wanted if isinstance(wanted, tuple) else (wanted,)
+
+
+def hops_of(wanted: Wanted) -> int:
+    """The largest number of hops of any filter."""
+    return max(len(coefficients_of(member)) for member in members_of(wanted)) - 1
 
 
 def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:

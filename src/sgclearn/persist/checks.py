@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sgclearn.filters import PolynomialFilter
+from sgclearn.filters import PolynomialFilter, coefficients_of, hops_of, members_of
 from sgclearn.validation.parameters import MOST_HOPS
 
 
@@ -48,18 +48,21 @@ def check_ending(model: Any) -> None:
 def _check_filter(model: Any) -> None:
     if model.filter_ is None:
         return
-    _require(isinstance(model.filter_, PolynomialFilter), "filter_", model)
-    # A number of hops out of range would be a list of coefficients as long.
-    _require(_is_whole(getattr(model.filter_, "hops", 0), 0, MOST_HOPS), "filter_", model)
-    _require(bool(np.isfinite(model.filter_.coefficients).all()), "filter_", model)
-    _require(model.filter_.n_hops == model.n_hops_, "filter_", model)
+    for member in members_of(model.filter_):
+        is_power = isinstance(model.filter_, tuple) and _is_whole(member, 0, MOST_HOPS)
+        _require(is_power or isinstance(member, PolynomialFilter), "filter_", model)
+        # A number of hops out of range would be a list of coefficients as long.
+        _require(_is_whole(getattr(member, "hops", 0), 0, MOST_HOPS), "filter_", model)
+        _require(bool(np.isfinite(coefficients_of(member)).all()), "filter_", model)
+    _require(hops_of(model.filter_) == model.n_hops_, "filter_", model)
 
 
 def _check_arrays(model: Any, least_classes: int) -> None:
     classes = model.classes_.tolist()
     if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < least_classes:
         raise ValueError(f"{len(classes)} classes, not {least_classes} or more different ones")
-    shape = (len(classes), model.n_features_in_)
+    blocks = 1 if model.filter_ is None else len(members_of(model.filter_))
+    shape = (len(classes), blocks * model.n_features_in_)
     if model.coef_.shape != shape or model.intercept_.shape != shape[:1]:
         raise ValueError(f"coef of shape {model.coef_.shape}, not {shape}")
     for name in ("coef", "intercept"):
@@ -67,8 +70,8 @@ def _check_arrays(model: Any, least_classes: int) -> None:
         if array.dtype.kind != "f" or not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite numbers")
     names = getattr(model, "feature_names_in_", None)
-    if names is not None and names.shape != shape[1:]:
-        raise ValueError(f"{names.size} names of {shape[1]} features")
+    if names is not None and names.shape != (model.n_features_in_,):
+        raise ValueError(f"{names.size} names of {model.n_features_in_} features")
 
 
 def _require(is_valid: bool, name: str, model: Any) -> None:

@@ -8,7 +8,7 @@ The entries of the header besides those of `sgclearn.persist.container`:
 ``parameters``
     The arguments of its constructor without `compute`, which belongs to the machine. A value that JSON does not have
     is an object with one key: ``{"float": "nan"}``, ``{"pairs": [[key, value], ...]}`` for a dictionary,
-    ``{"polynomial": ...}`` for a filter.
+    ``{"polynomial": ...}`` for a filter, ``{"list": [value, ...]}`` for filters side by side.
 ``fitted``
     What prediction needs besides the tensors (``n_hops_``, ``filter_``, ``row_norm_``, ``normalization_``,
     ``gamma_``, ``uses_graph_``, ``uses_identity_``, ``n_features_in_``, where there are any
@@ -196,6 +196,8 @@ def plain_value(value: Any, name: str) -> Any:
         return value
     if isinstance(value, dict):
         return {"pairs": [[plain_value(key, name), plain_value(held, name)] for key, held in value.items()]}
+    if isinstance(value, list | tuple) and value:
+        return {"list": [plain_value(held, name) for held in value]}
     if isinstance(value, PolynomialFilter) and type(value).__module__ == PolynomialFilter.__module__:
         return {"polynomial": value.to_dict()}
     raise InputError(
@@ -208,7 +210,7 @@ def restored_parameters(header: dict[str, Any]) -> dict[str, Any]:
     """Arguments of the constructor, each as its rule wants it."""
     parameters = {key: restored_value(value) for key, value in header["parameters"].items()}
     for key, value in parameters.items():
-        if isinstance(value, list | tuple):
+        if isinstance(value, tuple) and key != "filter":
             raise ValueError(f"a list as {key}")
         if key in RULES and value is not None:
             check_parameter(key, value)
@@ -223,6 +225,8 @@ def restored_value(value: Any) -> Any:
         return float(value["float"])
     if "polynomial" in value:
         return filter_from_dict(value["polynomial"])
+    if "list" in value:
+        return tuple(map(restored_value, value["list"]))
     pairs = [(restored_value(key), restored_value(held)) for key, held in value["pairs"]]
     if any(not isinstance(part, bool | int | float | str | None) for pair in pairs for part in pair):
         raise ValueError("a dictionary of something else than numbers and texts")

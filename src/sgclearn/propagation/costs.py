@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from sgclearn.propagation.products import (
     by_scipy,
     sparse_is_cheaper,
 )
+from sgclearn.propagation.readout import Readout
 from sgclearn.propagation.source import NodeFeatures
 
 if TYPE_CHECKING:
@@ -106,11 +107,14 @@ class CostModel:
         None is the graph without edges.
     features : NodeFeatures
     sets : list of ndarray of int
-        The rows, and every node within 1, ..., K hops of them.
+        The nodes of the readout, and every node within 1, ..., K hops of them.
+    readout : Readout
     prices : Prices
         What products cost with the engine at hand.
     one_filter : bool
         Whether the rows are wanted for one filter only; for several, every hop is formed.
+    n_blocks : int
+        How many filters stand side by side.
     """
 
     def __init__(
@@ -118,10 +122,13 @@ class CostModel:
         operator: Operator | None,
         features: NodeFeatures,
         sets: NodeSets,
+        readout: Readout,
         prices: Prices,
         one_filter: bool,
+        n_blocks: int,
     ) -> None:
         self.features, self.sets, self.prices, self.one_filter = features, sets, prices, one_filter
+        self.readout, self.n_blocks = readout, n_blocks
         self.hops = len(sets) - 1
         n, self.d = features.n_nodes, features.n_columns
         self.lengths = np.ones(n) if operator is None else operator.row_lengths().astype(np.float64)
@@ -271,6 +278,28 @@ class CostModel:
         graph = self.graph
         return graph is not None and not graph.directed and len(self.sets[0]) == graph.n_nodes
 
+    def explicit(self) -> dict[str, Estimate]:
+        """Every plan that forms the samples."""
+        estimates = {"full": self.full(), "frontier": self.frontier(), "left-first": self.left_first()}
+        for estimate in estimates.values():
+            self._collect(estimate)
+        return estimates
+
+    def _collect(self, estimate: Estimate) -> None:
+        """From the rows of the nodes to the samples, and from those of every filter to all side by side."""
+        rows, weights = estimate.result, self.readout.weights
+        if weights is not None:
+            entries = float(weights.nnz) * (rows.entries / max(rows.count, 1))
+            estimate.add(entries, self.prices.sparse_sparse if rows.is_sparse else SPARSE_DENSE_NS)
+            cells = float(weights.shape[0]) * self.d
+            entries = min(entries, cells) if rows.is_sparse else cells
+            estimate.result = RowsSize(weights.shape[0], entries, rows.is_sparse, rows.itemsize)
+            estimate.hold(rows.memory + estimate.result.memory)
+        if self.n_blocks > 1:
+            rows = estimate.result
+            estimate.result = replace(rows, entries=rows.entries * self.n_blocks)
+            estimate.hold(2.0 * estimate.result.memory)
+
     def implicit(self, n_classes: int, evaluations: int) -> Estimate:
         """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d."""
         estimate = Estimate(nanoseconds=_BLOCKS_NS * self.hops + 2.0 * evaluations * _IMPLICIT_CALL_NS)
@@ -278,17 +307,19 @@ class CostModel:
         entries = [self._sum(self.lengths, nodes) for nodes in sets[:-1]]
         blocks = self._hold_blocks(estimate, entries, list(map(len, sets)), self.prices.builds_values)
         reached = self._features_at(sets[-1])
-        times = 2.0 * evaluations * n_classes
-        estimate.nanoseconds += evaluations * self.d * n_classes * _NEWTON_NS
+        times, n_columns = 2.0 * evaluations * n_classes, self.d * self.n_blocks
+        estimate.nanoseconds += evaluations * n_columns * n_classes * _NEWTON_NS
         estimate.add(times * sum(entries), self.prices.sparse_dense)
+        if self.readout.weights is not None:
+            estimate.add(times * self.readout.weights.nnz, SPARSE_DENSE_NS)
         # Dense rows that are formed are read once for both products, and float32 ones in float32.
         price = self.prices.sparse_dense if reached.is_sparse else 2.0 * DENSE_DENSE_NS
-        estimate.add(times * reached.entries, price)
+        estimate.add(times * reached.entries * self.n_blocks, price)
         in_place = reached.count == self.features.n_nodes and self.features.dtype == np.float64
         copied = 0.0 if in_place or self.features.is_identity else reached.entries
         if copied and self.features.dtype != np.float64:
             copied *= 1.5  # narrow and wide at the same time
-        vectors = (3.0 * reached.count + _LBFGS_VECTORS * self.d) * n_classes * 8
+        vectors = (3.0 * reached.count * self.n_blocks + _LBFGS_VECTORS * n_columns) * n_classes * 8
         estimate.hold(blocks + copied * (_ENTRY_BYTES if reached.is_sparse else 8) + vectors)
         return estimate
 
@@ -297,14 +328,22 @@ class CostModel:
         stored = float(self.lengths.sum()) if self.hops and self.prices.builds_values else 0.0
         return stored * (_ENTRY_BYTES + _BUILD_BYTES) + 3.0 * self.features.n_nodes * (n_classes + 8) * 8
 
-    def solve(self, estimate: Estimate, n_classes: int, evaluations: int, copies: int = 1) -> None:
+    def solve(
+        self, estimate: Estimate, n_classes: int, evaluations: int, copies: int = 1, share: float = 1.0
+    ) -> None:
         """Add the solver's products with the rows, in the row space where they are fewer than columns.
 
-        `copies` is how many problems over (parts of) the rows are held at the same time, as folds are.
+        `copies` is how many problems over a share of the samples are held at the same time, as folds are.
         """
-        Z = estimate.result
+        formed = estimate.result
+        Z = (
+            formed
+            if share == 1
+            else replace(formed, count=int(formed.count * share), entries=formed.entries * share)
+        )
         estimate.nanoseconds += 2.0 * evaluations * _CALL_NS
-        used_columns = min(self.d, Z.entries)
+        n_columns = self.d * self.n_blocks
+        used_columns = min(n_columns, Z.entries)
         if row_space_pays(Z.count, used_columns, Z.entries, Z.is_sparse, n_classes, evaluations):
             estimate.add(4.0 * Z.count**2 * used_columns, FACTORISE_NS)
             estimate.add(2.0 * evaluations * Z.count**2 * n_classes, DENSE_DENSE_NS)
@@ -313,11 +352,11 @@ class CostModel:
             price = SPARSE_DENSE_NS if Z.is_sparse else DENSE_DENSE_NS
             estimate.add(2.0 * evaluations * Z.entries * n_classes, price)
             estimate.nanoseconds += (
-                evaluations * self.d * n_classes * (_NEWTON_NS if Z.is_sparse else _LBFGS_NS)
+                evaluations * n_columns * n_classes * (_NEWTON_NS if Z.is_sparse else _LBFGS_NS)
             )
             workspace = Z.entries * (_ENTRY_BYTES if Z.is_sparse else 8)
-        weights = float(_LBFGS_VECTORS) * self.d * n_classes * 8
-        estimate.hold(Z.memory + copies * workspace + weights)
+        weights = float(_LBFGS_VECTORS) * n_columns * n_classes * 8
+        estimate.hold(formed.memory + copies * workspace + weights)
 
     def _features_at(self, nodes: NDArray[np.intp]) -> RowsSize:
         entries = self._sum(self._widths[0], nodes)

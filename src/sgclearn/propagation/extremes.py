@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.propagation.design import Design, ImplicitDesign
+from sgclearn.propagation.design import Design
 from sgclearn.propagation.engines.contract import OnProgress
+from sgclearn.propagation.implicit import ImplicitDesign
 from sgclearn.propagation.neighbourhood import is_everyone
 
 Array = NDArray[np.float64]

@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import MemoryLimitError
+from sgclearn.filters import Wanted, hops_of, members_of
 from sgclearn.graph.checks import positions_of
 from sgclearn.propagation.costs import CostModel, Estimate
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.neighbourhood import hop_sets
+from sgclearn.propagation.readout import Readout
 from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 from sgclearn.validation.parameters import PLANS, Choice, check_parameter, check_type
@@ -89,17 +91,17 @@ class Plan:
 def make_plan(
     operator: Operator | None,
     features: NodeFeatures,
-    rows: NDArray[np.intp],
-    n_hops: int,
+    samples: Readout | NDArray[np.intp],
+    wanted: Wanted | list[Wanted],
     n_classes: int,
     *,
     evaluations: int = 100,
     copies: int = 1,
+    share: float = 1.0,
     predict_all: bool = False,
     plan: str = "auto",
     memory_limit: int | float | str | None = None,
     prices: Prices | None = None,
-    one_filter: bool = True,
 ) -> Plan:
     """Estimate every plan and choose the fastest that fits. Cost: O(K edges), of the nodes that the rows see.
 
@@ -108,13 +110,17 @@ def make_plan(
     operator : Operator or None
         None is the graph without edges.
     features : NodeFeatures
-    rows : ndarray of int (m,)
-        Nodes whose rows of `S^K X` are wanted.
-    n_hops, n_classes : int
+    samples : Readout or ndarray of int (m,)
+        The nodes that the samples are, or what they are made of.
+    wanted : Wanted, or a list of them
+        The filters; of a list every one is tried, and all are formed in one pass.
+    n_classes : int
     evaluations : int
         How often the solver is expected to multiply by the rows and by their transpose.
     copies : int
         How many problems over the rows are held at the same time.
+    share : float
+        How many of the samples each of them has.
     predict_all : bool
         Whether every node is predicted afterwards, whose memory then counts too.
     plan : str
@@ -123,19 +129,15 @@ def make_plan(
         See `memory_limit_bytes`.
     prices : Prices, optional
         What products cost; those of the best engine there is if not given.
-    one_filter : bool
-        Whether the rows are wanted for one filter only.
     """
     check_parameter("plan", plan)
     check_type(features, NodeFeatures, "features", "make them with NodeFeatures(X)")
-    rows = (
-        rows if type(rows) is np.ndarray and rows.dtype == np.intp else positions_of(rows, features.n_nodes)
-    )
-    n_hops = check_parameter("n_hops", n_hops)
+    if not isinstance(samples, Readout):
+        samples = Readout.of(positions_of(samples, features.n_nodes))
     limit = memory_limit_bytes(memory_limit)
-    model, estimates = _estimate_rows(operator, features, rows, n_hops, prices, one_filter)
+    model, estimates = _estimate_rows(operator, features, samples, wanted, prices)
     for estimate in estimates.values():
-        model.solve(estimate, n_classes, evaluations, copies)
+        model.solve(estimate, n_classes, evaluations, copies, share)
     estimates["implicit"] = model.implicit(n_classes, evaluations)
     for estimate in estimates.values():
         estimate.hold(model.predict_memory(n_classes) if predict_all else 0.0)
@@ -147,7 +149,7 @@ def make_plan(
         chosen=_choose(costs, plan, limit),
         costs=costs,
         n_nodes=features.n_nodes,
-        n_rows=len(rows),
+        n_rows=samples.n_samples,
         n_hops=model.hops,
         n_columns=features.n_columns,
         n_classes=n_classes,
@@ -161,8 +163,8 @@ def make_plan(
 def plan_rows(
     operator: Operator,
     features: NodeFeatures,
-    rows: NDArray[np.intp],
-    n_hops: int,
+    samples: Readout | NDArray[np.intp],
+    wanted: Wanted,
     *,
     output: str = "auto",
     plan: str = "auto",
@@ -175,10 +177,10 @@ def plan_rows(
         "plan", plan
     )
     limit = memory_limit_bytes(memory_limit)
-    _, estimates = _estimate_rows(operator, features, rows, n_hops, prices)
+    model, estimates = _estimate_rows(operator, features, Readout.of(samples), wanted, prices)
     if plan != "auto":
         estimates = {plan: estimates[plan]}
-    needed = {name: _with_output(estimate, features, output) for name, estimate in estimates.items()}
+    needed = {name: _with_output(estimate, model, output) for name, estimate in estimates.items()}
     fitting = [name for name in estimates if needed[name] <= limit]
     if not fitting:
         raise MemoryLimitError(
@@ -192,25 +194,27 @@ def plan_rows(
 def _estimate_rows(
     operator: Operator | None,
     features: NodeFeatures,
-    rows: NDArray[np.intp],
-    n_hops: int,
+    samples: Readout,
+    wanted: Wanted | list[Wanted],
     prices: Prices | None,
-    one_filter: bool = True,
 ) -> tuple[CostModel, dict[str, Estimate]]:
-    """Costs of the plans that form the rows."""
-    sets = [rows] if operator is None else hop_sets(operator.graph, rows, n_hops)
-    model = CostModel(operator, features, sets, prices or get_engine().prices, one_filter)
-    return model, {"full": model.full(), "frontier": model.frontier(), "left-first": model.left_first()}
+    """Costs of the plans that form the samples."""
+    banks = wanted if isinstance(wanted, list) else [wanted]
+    n_hops, n_blocks = max(map(hops_of, banks)), max(len(members_of(bank)) for bank in banks)
+    sets = [samples.nodes] if operator is None else hop_sets(operator.graph, samples.nodes, n_hops)
+    one_filter = len(banks) == n_blocks == 1
+    model = CostModel(operator, features, sets, samples, prices or get_engine().prices, one_filter, n_blocks)
+    return model, model.explicit()
 
 
-def _with_output(estimate: Estimate, features: NodeFeatures, output: str) -> float:
+def _with_output(estimate: Estimate, model: CostModel, output: str) -> float:
     """Peak memory, with the result turned into what was asked for."""
     Z = estimate.result
     if output == "auto" or Z.is_sparse == (output == "sparse"):
         return estimate.peak
     if output == "sparse":
         return max(estimate.peak, Z.memory + Z.entries * _TO_SPARSE_BYTES)
-    return max(estimate.peak, Z.memory + float(Z.count) * features.n_columns * Z.itemsize)
+    return max(estimate.peak, Z.memory + float(Z.count) * model.d * model.n_blocks * Z.itemsize)
 
 
 def _choose(costs: tuple[PlanCost, ...], plan: str, limit: int) -> str:

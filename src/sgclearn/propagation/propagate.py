@@ -1,7 +1,8 @@
-"""`S^K X` for people, and `S^K (X Theta)` for prediction."""
+"""`P [F_1(S) X, ...]` for people, and `P sum_b F_b(S) (X Theta_b)` for prediction."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.errors import InputError, InputTypeError
-from sgclearn.filters import PolynomialFilter, coefficients_of
+from sgclearn.filters import Member, PolynomialFilter, Wanted, hops_of
 from sgclearn.graph import Graph
-from sgclearn.graph.checks import check_graph, positions_of
+from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.compute import Compute, check_compute
-from sgclearn.propagation.engines import Engine, get_engine
+from sgclearn.propagation.engines import Engine
 from sgclearn.propagation.engines.contract import OnProgress
-from sgclearn.propagation.neighbourhood import hop_sets
+from sgclearn.propagation.implicit import ImplicitDesign
 from sgclearn.propagation.planner import plan_rows
+from sgclearn.propagation.readout import Readout
 from sgclearn.propagation.rows import propagated_rows
 from sgclearn.propagation.source import NodeFeatures
-from sgclearn.validation.parameters import check_parameter
+from sgclearn.validation.parameters import check_parameter, is_whole
 
 DEFAULT_N_HOPS = 2
+Filters = PolynomialFilter | Sequence[Member] | None
 _NARROW_WEIGHTS = 1e-25, 1e15  # what float32 holds with room for features of ordinary size
 
 
@@ -33,9 +36,10 @@ def propagate(
     *,
     normalization: str = "sym",
     gamma: float | None = None,
-    filter: PolynomialFilter | None = None,
+    filter: Filters = None,
     row_norm: str | None = None,
     nodes: Any = None,
+    readout: Any = None,
     output: str = "auto",
     compute: Compute | None = None,
     on_progress: OnProgress | None = None,
@@ -54,12 +58,15 @@ def propagate(
     normalization : {"sym", "rw", "cheby"}, default "sym"
     gamma : float >= 0, optional
         Weight of the added self-loops, 1 if not given; see `Operator`.
-    filter : PolynomialFilter, optional
-        Another polynomial of S than the power `S^K`; it has its own number of hops.
+    filter : PolynomialFilter, or a list of them, optional
+        Another polynomial of S than the power `S^K`; it has its own number of hops. With a list the columns of all
+        filters stand side by side; a whole number k in it is the power `S^k`.
     row_norm : {None, "l1", "l2"}
         Divide every row of X by its norm first.
     nodes : array of int or bool, optional
         Return only these rows; only their neighbourhood is computed.
+    readout : sparse array (m, n), optional
+        P: return `P Z`, such as a mean over the nodes of every graph, instead of the rows of nodes.
     output : {"auto", "dense", "sparse"}
         "auto" keeps sparse features sparse while that is cheaper.
     compute : Compute, optional
@@ -69,7 +76,7 @@ def propagate(
 
     Returns
     -------
-    ndarray or csr_array (n or len(nodes), d), float32 if X is, float64 otherwise.
+    ndarray or csr_array (samples, d for every filter), float32 if X is, float64 otherwise.
         As in scipy's own products, the columns of a sparse row need not ascend; `Z.sort_indices()` makes them.
 
     Notes
@@ -89,18 +96,15 @@ def propagate(
     compute = check_compute(compute)
     engine = compute.load_engine()
     wanted = check_filter(filter, n_hops)
-    n_hops = len(coefficients_of(wanted)) - 1
     features = NodeFeatures(X, graph.n_nodes, row_norm)
     check_rows(features, graph)
     operator = Operator(graph, normalization, gamma)
-    rows = check_nodes(nodes, graph.n_nodes)
-    distinct, inverse = (rows, rows) if nodes is None else np.unique(rows, return_inverse=True)
+    samples = Readout.given(readout, nodes, graph.n_nodes)
     chosen = plan_rows(
-        operator, features, distinct, n_hops,
+        operator, features, samples, wanted,
         output=output, plan=compute.plan, memory_limit=compute.memory_limit, prices=engine.prices,
     )  # fmt: skip
-    Z = next(propagated_rows(operator, features, distinct, [wanted], chosen, on_progress, engine))[1]
-    Z = Z if nodes is None or np.array_equal(distinct, rows) else Z[inverse]
+    Z = next(propagated_rows(operator, features, samples, [wanted], chosen, on_progress, engine))[1]
     if not sparse.issparse(Z):
         return sparse.csr_array(Z) if output == "sparse" else Z
     if output == "dense":
@@ -119,45 +123,21 @@ def _narrow(Z: Any) -> Any:
 def propagate_product(
     operator: Operator | None,
     features: NodeFeatures,
-    wanted: int | PolynomialFilter,
+    wanted: Wanted,
     Theta: NDArray[np.float64],
-    nodes: NDArray[np.intp] | None = None,
+    samples: Readout | NDArray[np.intp] | None = None,
     engine: Engine | None = None,
 ) -> NDArray[np.float64]:
-    """`(g(S) (X Theta))[nodes]`, with `g(S) = S^K` for a whole number K.
+    """`P sum_b F_b(S) (X Theta_b)`; the samples are all nodes if none are named.
 
-    C columns travel instead of d, and only as far as the nodes can see. Dense float32 features are multiplied in
-    float32. Cost: O(nnz(X) C + K nnz(S) C). Exact: yes, by associativity.
+    C columns travel instead of d, and only as far as the samples can see. Dense float32 features are multiplied in
+    float32. Cost: O(nnz(X) C + K nnz(S) C) for one filter. Exact: yes, by associativity.
     """
     dtype = np.dtype(np.float64) if features.is_sparse else product_dtype(features.dtype, Theta)
-    V, coefficients = np.asarray(Theta, dtype=dtype), coefficients_of(wanted)
+    samples = Readout(np.arange(features.n_nodes)) if samples is None else samples
     with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the product looks whether it is finite
-        return _product(operator, features, coefficients, V, nodes, engine)
-
-
-def _product(
-    operator: Operator | None,
-    features: NodeFeatures,
-    coefficients: NDArray[np.float64],
-    V: NDArray[Any],
-    nodes: NDArray[np.intp] | None,
-    engine: Engine | None,
-) -> NDArray[np.float64]:
-    n_hops, dtype = len(coefficients) - 1, V.dtype
-    if operator is None or n_hops == 0:
-        return np.asarray(coefficients.sum() * features.matmul(V, nodes), dtype=np.float64)
-    if nodes is None:
-        nodes = np.arange(operator.n_nodes)
-        sets = [nodes] * (n_hops + 1)
-    else:
-        sets = hop_sets(operator.graph, nodes, n_hops)
-    everything = len(sets[-1]) == operator.n_nodes
-    walk = (engine or get_engine()).walk(operator, sets, nodes, dtype)
-    if not features.is_sparse or features.is_identity:
-        smoothed = walk.forward(features.matmul(V, None if everything else sets[-1]), coefficients)
-        return np.asarray(smoothed, dtype=np.float64)
-    X, scale = features.part(None if everything else sets[-1])
-    return walk.through(X, scale, V, coefficients)
+        design = ImplicitDesign(operator, features, samples, wanted, engine, dtype, once=True)
+        return design.matmul(np.asarray(Theta, dtype=dtype))
 
 
 def product_dtype(dtype: np.dtype[Any], Theta: NDArray[np.float64]) -> np.dtype[Any]:
@@ -176,20 +156,31 @@ def check_n_hops(n_hops: Any) -> int:
     return int(check_parameter("n_hops", n_hops))
 
 
-def check_filter(filter: Any, n_hops: Any) -> int | PolynomialFilter:
-    """The filter to use: the power `S^n_hops` if none is given, else the one given, whose hops are its own."""
+def check_filter(filter: Any, n_hops: Any) -> Wanted:
+    """The filters to use: the power `S^n_hops` if none is given, else those given, whose hops are their own."""
     if filter is None:
         return check_n_hops(n_hops)
-    if not isinstance(filter, PolynomialFilter):
-        raise InputTypeError(
-            f"filter must be one of sgclearn.filters, such as S2GCFilter(16, 0.05): got {type(filter).__name__}."
-        )
-    if check_n_hops(n_hops) not in (DEFAULT_N_HOPS, filter.n_hops):
+    wanted: Wanted = tuple(map(_check_member, filter)) if isinstance(filter, list | tuple) else filter
+    if not isinstance(wanted, tuple):
+        _check_member(wanted, can_be_power=False)
+    elif not wanted:
+        raise InputError("filter must name at least one", "an empty list", "list some", argument="filter")
+    if check_n_hops(n_hops) not in (DEFAULT_N_HOPS, hops_of(wanted)):
         raise InputError(
-            f"a filter has its own number of hops: got n_hops={n_hops!r} beside one of {filter.n_hops}; "
+            f"a filter has its own number of hops: got n_hops={n_hops!r} beside one of {hops_of(wanted)}; "
             "leave n_hops out."
         )
-    return filter
+    return wanted
+
+
+def _check_member(entry: Any, can_be_power: bool = True) -> Member:
+    if isinstance(entry, PolynomialFilter):
+        return entry
+    if can_be_power and is_whole(entry):
+        return check_n_hops(entry)
+    raise InputTypeError(
+        f"filter must be one of sgclearn.filters, such as S2GCFilter(16, 0.05): got {type(entry).__name__}."
+    )
 
 
 def check_rows(features: NodeFeatures, graph: Graph) -> None:
@@ -199,8 +190,3 @@ def check_rows(features: NodeFeatures, graph: Graph) -> None:
             f"graph must have one node per row of X: got {graph.n_nodes} nodes and {features.n_nodes} rows. "
             "Inside cross-validation, propagate first and split after."
         )
-
-
-def check_nodes(nodes: Any, n_nodes: int) -> NDArray[np.intp]:
-    """Positions of the named nodes, from positions or a mask; all if none are named."""
-    return np.arange(n_nodes) if nodes is None else positions_of(nodes, n_nodes)

@@ -1,7 +1,8 @@
-"""Rows of `S^K X`, or of any polynomial of S times X, by the planned order of products."""
+"""Samples `P [F_1(S) X, F_2(S) X, ...]` that are formed, by the planned order of products."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.filters import PolynomialFilter, coefficients_of
+from sgclearn.filters import Member, Wanted, coefficients_of, hops_of, members_of
 from sgclearn.propagation.bounds import check_finite_rows, may_overflow
 from sgclearn.propagation.engines import Engine, Walk, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets, is_everyone
 from sgclearn.propagation.products import stays_sparse
+from sgclearn.propagation.readout import Readout
 from sgclearn.propagation.source import NodeFeatures
 
 if TYPE_CHECKING:
@@ -24,24 +26,24 @@ if TYPE_CHECKING:
 def propagated_rows(
     operator: Operator | None,
     features: NodeFeatures,
-    rows: NDArray[np.intp],
-    wanted: Sequence[int | PolynomialFilter],
+    samples: Readout | NDArray[np.intp],
+    wanted: Sequence[Wanted],
     plan: str,
     on_progress: OnProgress | None = None,
     engine: Engine | None = None,
     sets: list[NDArray[np.intp]] | None = None,
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield `(filter, (g(S) X)[rows])` for every wanted filter, the shortest first, in one pass to the longest.
+    """Yield `(filters, P [F_1(S) X, F_2(S) X, ...])` for every wanted list of filters, in one pass to the longest.
 
     Parameters
     ----------
     operator : Operator or None
         None is the graph without edges: S = I whatever the number of hops.
     features : NodeFeatures
-    rows : ndarray of int (m,)
-        Distinct nodes.
-    wanted : sequence of int or PolynomialFilter
-        A whole number k is the power `S^k`.
+    samples : Readout or ndarray of int (m,)
+        P, or the nodes that are the samples.
+    wanted : sequence of Wanted
+        What every filter is: a whole number k is the power `S^k`, a tuple several filters side by side.
     plan : {"full", "frontier", "left-first"}
     on_progress : callable, optional
         Called as `on_progress(done, of)` now and then, in units that the plan and the engine choose, and with
@@ -49,28 +51,46 @@ def propagated_rows(
     engine : Engine, optional
         What computes the products; the best there is if not given.
     sets : list of ndarray, optional
-        `hop_sets` of the rows for the longest filter, where they are known already.
+        `hop_sets` of the nodes of P for the longest filter, where they are known already.
 
     Notes
     -----
     Exact: yes, every plan gives the same numbers up to rounding. One pass serves every filter, because
     `X, SX, S^2 X, ...` come one after the other and a filter is a sum of them. Rows that are not finite are an error.
     """
-    found = _unchecked_rows(operator, features, rows, wanted, plan, on_progress, engine, sets)
-    for _ in wanted:
-        with np.errstate(over="ignore", invalid="ignore"):
-            entry, Z = next(found)
-        coefficients = coefficients_of(entry)
-        if may_overflow(operator, coefficients, features.dtype):
-            check_finite_rows(Z, len(coefficients) - 1)
+    readout = Readout.of(samples)
+    left = Counter(member for entry in wanted for member in members_of(entry))
+    members = sorted(left, key=hops_of)  # in the order in which they are finished
+    found = _unchecked_rows(operator, features, readout.nodes, members, plan, on_progress, engine, sets)
+    ready: dict[Any, Any] = {}
+    for entry in wanted:
+        while any(member not in ready for member in members_of(entry)):
+            with np.errstate(over="ignore", invalid="ignore"):
+                member, rows = next(found)
+                ready[member] = readout.collect(rows)
+            coefficients = coefficients_of(member)
+            if may_overflow(operator, coefficients, features.dtype):
+                check_finite_rows(ready[member], len(coefficients) - 1)
+        Z = side_by_side([ready[member] for member in members_of(entry)])
+        left.subtract(members_of(entry))
+        ready = {member: rows for member, rows in ready.items() if left[member]}
         yield entry, Z
+
+
+def side_by_side(parts: list[Any]) -> Any:
+    """Matrices with the same rows as one, sparse if all of them are."""
+    if len(parts) == 1:
+        return parts[0]
+    if all(sparse.issparse(part) for part in parts):
+        return sparse.hstack(parts, format="csr")
+    return np.concatenate([part.toarray() if sparse.issparse(part) else part for part in parts], axis=1)
 
 
 def _unchecked_rows(
     operator: Operator | None,
     features: NodeFeatures,
     rows: NDArray[np.intp],
-    wanted: Sequence[int | PolynomialFilter],
+    wanted: Sequence[Member],
     plan: str,
     on_progress: OnProgress | None,
     engine: Engine | None,
@@ -115,7 +135,7 @@ def _walked(
 class _Sum:
     """`sum_k c_k term_k`, added up as the terms come; a single term of weight one is never copied."""
 
-    def __init__(self, entry: int | PolynomialFilter, coefficients: NDArray[np.float64]) -> None:
+    def __init__(self, entry: Member, coefficients: NDArray[np.float64]) -> None:
         self.entry, self.coefficients, self.degree = entry, coefficients, len(coefficients) - 1
         self.total: Any = None
 

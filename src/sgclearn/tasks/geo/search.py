@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from sgclearn.errors import InputError
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import positions_of
 from sgclearn.propagation.compute import Compute
-from sgclearn.propagation.propagate import check_nodes
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.geo.metrics import NEAR
 from sgclearn.tasks.geo.model import DEFAULT_BUCKET, DEFAULT_N_HOPS, GeoSGC
@@ -136,7 +136,7 @@ class GeoSGCCV(GeoSGC):
             order = np.random.default_rng(self.random_state).permutation(known)
             held = np.sort(order[: round(share * len(known))])
         else:
-            held = check_nodes(validation, len(points))
+            held = positions_of(validation, len(points))
         if len(held) == 0 or not np.isin(held, known).all() or len(held) >= len(known):
             raise InputError(
                 "validation nodes must have a known place and leave others to learn from",

@@ -190,6 +190,7 @@ def fit_classifier_of_two_maps(
         "converged_": fit.converged,
         "gradient_ratio_": fit.gradient_ratio,
         "loss_": fit.loss,
+        "temperature_": 1.0,
     }
     for name, value in learned.items():
         setattr(classifier, name, value)

@@ -16,9 +16,9 @@ from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
 from sgclearn.estimators.base import check_weight_decay
 from sgclearn.estimators.labels import as_labels, class_weight_factors, encode_classes, labelled_mask
 from sgclearn.estimators.search import Trial, make_folds
+from sgclearn.graph.checks import positions_of
 from sgclearn.operators import Operator
 from sgclearn.propagation.compute import Compute, check_compute
-from sgclearn.propagation.propagate import check_nodes
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.design import DocumentDesign, Hops, OnProgress
 from sgclearn.tasks.text.documents import WordTable
@@ -271,7 +271,7 @@ class TextSGCClassifier(TextPrediction):
         if not chosen:
             return [], parts
         if validation is not None:
-            held_out = np.isin(rows, check_nodes(validation, n_documents))
+            held_out = np.isin(rows, positions_of(validation, n_documents))
             if held_out.all() or not held_out.any():
                 raise InputError(
                     "validation must name some of the labelled documents and leave others to learn from: got "
