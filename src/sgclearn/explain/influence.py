@@ -19,9 +19,9 @@ from sgclearn.estimators.loss import Softmax
 from sgclearn.explain.linear import CLASSES, LinearModel
 from sgclearn.filters import CustomFilter
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import positions_of
 from sgclearn.propagation import propagate
 from sgclearn.propagation.design import Design, ExplicitDesign
-from sgclearn.propagation.propagate import check_nodes
 from sgclearn.propagation.source import NodeFeatures
 
 Array = NDArray[np.float64]
@@ -135,7 +135,7 @@ def leave_one_out(
     rows = np.flatnonzero(labelled_mask(labels, model.unlabeled))
     Z, asked = (
         _samples(model, X, graph, rows),
-        _samples(model, X, graph, check_nodes(np.asarray(nodes, dtype=np.intp), len(labels))),
+        _samples(model, X, graph, positions_of(np.asarray(nodes, dtype=np.intp), len(labels))),
     )
     exact = _at_samples(model)
     refit = _refit_shared if exact.scale is None and exact.class_weight is None else _refit_apart
