@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # A process per core: threads of BLAS and torch would only wait for each other. They read this when they load.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 
