@@ -66,7 +66,9 @@ def make_case(
     return Case(graph, A, data, model)
 
 
-FILTERS = [None, S2GCFilter(3, 0.1), PageRankFilter(4, 0.2), CustomFilter((0.5, -0.25, 0.1))]
+FILTERS = [
+    None, S2GCFilter(3, 0.1), PageRankFilter(4, 0.2), CustomFilter((0.5, -0.25, 0.1)), [0, 1, 3], [S2GCFilter(2, 0.3), 1]
+]  # fmt: skip
 
 
 @st.composite
@@ -208,6 +210,33 @@ def test_sample_of_several_nodes_is_the_weighted_sum() -> None:
     parts = [explainer.explain(node).logits for node in (2, 5)]
     np.testing.assert_allclose(mean.logits, np.mean(parts, axis=0), atol=1e-12)
     assert mean.bias + mean.values("through").sum() == pytest.approx(mean.margin, abs=1e-12)
+
+
+def test_block_terms_are_those_of_each_filter() -> None:
+    case = make_case(15, filter=[0, 2], n_classes=3)
+    found = explain(case.model, case.X, case.graph, 4)
+    terms, rest = found.terms("blocks")
+    assert {term.name for term in terms} == {"X", "S^2 X"}
+    assert rest == 0
+    own = float(case.X[4] @ case.model.coef_[:, :6].T @ found.weights)
+    assert found.values("blocks")[0] == pytest.approx(own)
+
+
+def test_sample_of_a_readout_equals_its_prediction() -> None:
+    rng = np.random.default_rng(16)
+    case = make_case(16)
+    P = sparse.csr_array((rng.random((6, 14)) < 0.3) * rng.random((6, 14)))
+    model = SGCClassifier(filter=[0, 2], weight_decay=1e-2).fit(
+        case.X, [0, 1, 2, 0, 1, 2], case.graph, readout=P
+    )
+    explainer = Explainer(model, case.X, case.graph)
+    logits = model.decision_function(case.X, case.graph, readout=P)
+    for row in range(6):
+        found = explainer.explain_row(P[[row]])
+        np.testing.assert_allclose(
+            found.logits - found.logits.mean(), logits[row] - logits[row].mean(), atol=1e-10
+        )
+        assert found.bias + found.values("through").sum() == pytest.approx(found.margin, abs=1e-10)
 
 
 def test_all_classes_margin_is_over_their_mean() -> None:

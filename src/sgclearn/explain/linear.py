@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sgclearn.errors import InputError, InputTypeError
-from sgclearn.filters import PolynomialFilter, coefficients_of
+from sgclearn.filters import Member, coefficients_of, members_of
 from sgclearn.validation.parameters import shown
 
 Array = NDArray[np.float64]
@@ -60,7 +60,7 @@ class LinearModel:
         check_is_fitted(model)
         name = type(model).__name__
         kind = LABELS if "Multilabel" in name else TARGETS if "Regressor" in name else CLASSES
-        filters = _filters(model)
+        filters = members_of(model.n_hops_ if model.filter_ is None else model.filter_)
         coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
         parts = np.split(coef.T, len(filters), axis=0)
         blocks = tuple(
@@ -102,14 +102,7 @@ class LinearModel:
         return int(others[logits[others].argmax()])
 
 
-def _filters(model: Any) -> list[int | PolynomialFilter]:
-    wanted = model.filter_
-    if wanted is None:
-        return [int(model.n_hops_)]
-    return list(wanted) if isinstance(wanted, list | tuple) else [wanted]
-
-
-def _block_name(entry: int | PolynomialFilter) -> str:
+def _block_name(entry: Member) -> str:
     if isinstance(entry, int):
         return "X" if entry == 0 else "S X" if entry == 1 else f"S^{entry} X"
     return repr(entry)
