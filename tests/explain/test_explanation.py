@@ -67,7 +67,8 @@ def make_case(
 
 
 FILTERS = [
-    None, S2GCFilter(3, 0.1), PageRankFilter(4, 0.2), CustomFilter((0.5, -0.25, 0.1)), [0, 1, 3], [S2GCFilter(2, 0.3), 1]
+    None, S2GCFilter(3, 0.1), PageRankFilter(4, 0.2), CustomFilter((0.5, -0.25, 0.1)), [0, 1, 3],
+    [S2GCFilter(2, 0.3), 1],
 ]  # fmt: skip
 
 
