@@ -64,8 +64,10 @@ class SGCModel(Baseline):
             chosen = self._chosen(samples, on_step)
             with self.timed():
                 self.model_ = SGCClassifier(**chosen, **self.options)
-                self.model_.fit(samples.X, samples.labels("train"), graph=samples.graph)
-        self.fitted_to_ = samples.graph, samples.X
+                self.model_.fit(
+                    samples.X, samples.labels("train"), graph=samples.graph, readout=samples.readout
+                )
+        self.fitted_to_ = samples.graph, samples.X, samples.readout
         self.details_ |= {"iterations": int(self.model_.n_iter_), "plan": self.model_.plan_.chosen}
         self.n_parameters_ = int(self.model_.coef_.size)
         if self.fit_intercept:
@@ -73,7 +75,7 @@ class SGCModel(Baseline):
         return self
 
     def _chosen(self, samples: Samples, on_step: OnStep | None) -> dict[str, Any]:
-        """Hops and weight decay: as they are given, or the best on the validation nodes."""
+        """Hops and weight decay: as they are given, or the best on the validation samples."""
         decay = None if isinstance(self.weight_decay, str) else self.weight_decay
         if decay is not None and isinstance(self.n_hops, int):
             return {"n_hops": self.n_hops, "weight_decay": decay}
@@ -82,19 +84,20 @@ class SGCModel(Baseline):
             self.n_hops, weight_decay=None if decay is None else (decay,), **self.options
         )
         labels, validation = samples.labels("train", "val"), samples.where("val")
-        search.fit(samples.X, labels, graph=samples.graph, validation=validation, on_step=on_step)
+        parts = {"graph": samples.graph, "readout": samples.readout, "validation": validation}
+        search.fit(samples.X, labels, **parts, on_step=on_step)
         best: dict[str, Any] = search.best_params_
         found = {"n_hops": int(best["n_hops"]), "weight_decay": float(best["weight_decay"])}
         self.details_ |= {**found, "search_seconds": time.perf_counter() - began}
         return found
 
     def predict(self, samples: Samples) -> NDArray[Any]:
-        """Class of every sample; those of the nodes it was fitted with are known already."""
-        graph, X = self.fitted_to_
-        if samples.graph is graph and samples.X is X:
+        """Class of every sample; those of the fit are known already."""
+        parts = samples.graph, samples.X, samples.readout
+        if all(given is fitted for given, fitted in zip(parts, self.fitted_to_, strict=True)):
             return np.asarray(self.model_.transduction_)
         with keeping_loops():
-            return np.asarray(self.model_.predict(samples.X, graph=samples.graph))
+            return np.asarray(self.model_.predict(samples.X, samples.graph, readout=samples.readout))
 
 
 def check_decay(weight_decay: float | str) -> None:
