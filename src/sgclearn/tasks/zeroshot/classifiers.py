@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import DataFileError, SgclearnWarning
-from sgclearn.tables.archives import array_names, load_arrays
+from sgclearn.tables.archives import load_arrays
 from sgclearn.tables.contents import content
 from sgclearn.tables.messages import counted
 from sgclearn.validation.reading import as_path, reading, regular_file
@@ -97,8 +97,7 @@ def read_classifiers(
 
 
 def _of_npz(path: Path) -> dict[str, NDArray[Any]]:
-    held = array_names(path)
-    arrays = load_arrays(path, [name for name in ("weight", "bias", "ids", "classes") if name in held])
+    arrays = load_arrays(path, ("weight", "bias", "ids", "classes"))
     if "classes" in arrays:
         arrays.setdefault("ids", arrays.pop("classes"))
     return arrays

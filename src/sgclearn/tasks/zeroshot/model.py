@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.graph import Graph
+from sgclearn.graph.checks import positions_of
 from sgclearn.propagation import propagate
 from sgclearn.propagation.compute import Compute
-from sgclearn.propagation.propagate import check_nodes
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.zeroshot.regression import DualRidge, Kernel
 from sgclearn.validation.arrays import real_array
@@ -116,7 +116,7 @@ class ZeroShotSGC(BaseEstimator):  # type: ignore[misc]
         """
         kernels, decays = self._grid()
         _MISSING.check("missing", self.missing)
-        seen = check_nodes(nodes, graph.n_nodes)
+        seen = positions_of(nodes, graph.n_nodes)
         targets = real_array(Y, "Y").astype(np.float64)
         if (
             targets.ndim != 2
@@ -186,7 +186,7 @@ class ZeroShotSGC(BaseEstimator):  # type: ignore[misc]
     def weights(self, X: Any, graph: Graph, *, nodes: Any = None) -> Array:
         """What the classifier of each seen class weighs in each prediction (c, m): exact, and each row sums to one."""
         check_is_fitted(self, "targets_")
-        chosen = np.arange(graph.n_nodes) if nodes is None else check_nodes(nodes, graph.n_nodes)
+        chosen = np.arange(graph.n_nodes) if nodes is None else positions_of(nodes, graph.n_nodes)
         Z = self._rows(X, graph, chosen)
         if Z.shape[1] != self.n_features_in_:
             raise InputError(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sgclearn.errors import DataFileError, InputError, SgclearnWarning
 from sgclearn.features.word_vectors import WordVectors, read_word_vectors
 from sgclearn.graph import Graph, read_edges
-from sgclearn.tables.archives import array_names, load_arrays
+from sgclearn.tables.archives import load_arrays
 from sgclearn.tables.columns import id_array
 from sgclearn.tables.messages import counted
 from sgclearn.tables.reading import TableFile, open_table
@@ -230,8 +230,7 @@ def _arrays(path: Path, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Arrays of an npz file by name; that of an npy file is called X."""
     if path.suffix.lower() == ".npy":
         return {"X": read_npy(path)}
-    held = array_names(path)
-    return load_arrays(path, [name for name in names if name in held])
+    return load_arrays(path, names)
 
 
 def read_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
