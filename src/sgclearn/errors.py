@@ -30,7 +30,13 @@ class Setting:
     def __str__(self) -> str:
         if self.value is ...:
             return self.name
-        return f"{self.name}=" if self.value is ANY else f"{self.name}={self.value!r}"
+        return f"{self.name}=" if self.value is ANY else f"{self.name}={self.shown!r}"
+
+    @property
+    def shown(self) -> Any:
+        """The value as a message says it: 1, not 1.0."""
+        whole = isinstance(self.value, float) and self.value.is_integer() and abs(self.value) < 2**53
+        return int(self.value) if whole else self.value
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,7 @@ class SgclearnError(Exception):
     def fault(self, spell: Spell = str) -> str:
         """Give the message without its remedy, for use inside another sentence."""
         text = render(self.expected, spell)
-        if self.argument and text.startswith(self.argument):
+        if self.argument and text.startswith(f"{self.argument} "):
             text = render(Setting(self.argument), spell) + text[len(self.argument) :]
         file = f"{self.place.file}: " if self.place.file else ""
         return f"{file}{text}{': got ' if self.got else ''}{render(self.got, spell)}{self.place}"

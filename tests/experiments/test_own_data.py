@@ -231,7 +231,7 @@ def test_without_torch_the_default_says_what_to_install(monkeypatch: pytest.Monk
     (note,) = found.experiment.notes
     assert note.startswith("GCN, GAT, ")
     assert note.endswith(
-        'left out: torch is needed for this and is not installed: run pip install "sgclearn[baselines]".'
+        'left out: torch is needed for this and is not installed; run pip install "sgclearn[baselines]".'
     )
     assert note in str(found)
     with pytest.raises(MissingExtraError, match="torch is needed"):

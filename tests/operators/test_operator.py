@@ -181,7 +181,7 @@ def test_operator_bad_gamma_is_refused_with_its_value(gamma):
 
 @pytest.mark.parametrize("gamma", [0, 1.0])
 def test_operator_cheby_with_gamma_is_refused(gamma):
-    with pytest.raises(InputError, match=r"'cheby' has its own self-loops: got gamma=.*leave gamma out"):
+    with pytest.raises(InputError, match=r"'cheby' has its own self-loops: got gamma .*leave gamma out"):
         Operator(ZOO["path"], "cheby", gamma)
 
 

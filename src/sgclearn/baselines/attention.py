@@ -62,9 +62,7 @@ class GAT(NodeNetwork):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.heads < 1 or self.output_heads < 1:
-            raise InputError(
-                f"heads and output_heads must be >= 1: got {self.heads} and {self.output_heads}."
-            )
+            raise InputError("heads and output_heads must be >= 1", f"{self.heads} and {self.output_heads}")
 
     def _graph(self, graph: Graph) -> Any:
         return edge_index(graph)
@@ -127,7 +125,7 @@ class AGNN(NodeNetwork):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.n_layers < 1:
-            raise InputError(f"n_layers must be >= 1: got {self.n_layers}.")
+            raise InputError("n_layers must be >= 1", f"{self.n_layers}", argument="n_layers")
 
     def _graph(self, graph: Graph) -> Any:
         return edge_index(graph)

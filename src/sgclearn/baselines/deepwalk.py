@@ -78,8 +78,8 @@ class DeepWalk(Baseline):
     def __post_init__(self) -> None:
         if min(self.dimension, self.window, self.n_walks) < 1 or self.walk_length < 2:
             raise InputError(
-                "dimension, window and n_walks must be >= 1 and walk_length >= 2: got "
-                f"{self.dimension}, {self.window}, {self.n_walks} and {self.walk_length}."
+                "dimension, window and n_walks must be >= 1 and walk_length >= 2",
+                f"{self.dimension}, {self.window}, {self.n_walks} and {self.walk_length}",
             )
 
     def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:

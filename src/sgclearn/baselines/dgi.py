@@ -65,8 +65,9 @@ class DGI(Baseline):
     def __post_init__(self) -> None:
         if self.hidden < 1 or self.max_epochs < 0 or self.patience < 0:
             raise InputError(
-                "hidden must be >= 1, max_epochs and patience >= 0: got "
-                f"{self.hidden}, {self.max_epochs} and {self.patience}."
+                "hidden must be >= 1, max_epochs and patience >= 0",
+                f"{self.hidden}, {self.max_epochs} and {self.patience}",
+                argument="hidden",
             )
 
     def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:

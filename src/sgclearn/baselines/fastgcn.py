@@ -77,7 +77,7 @@ class FastGCN(NodeNetwork):
         super().__post_init__()
         if self.n_sampled < 1 or self.batch_size < 1:
             raise InputError(
-                f"n_sampled and batch_size must be >= 1: got {self.n_sampled} and {self.batch_size}."
+                "n_sampled and batch_size must be >= 1", f"{self.n_sampled} and {self.batch_size}"
             )
 
     def inputs_of(self, samples: Samples) -> Inputs:

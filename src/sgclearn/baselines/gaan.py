@@ -83,11 +83,16 @@ class GaAN(DrawnNetwork):
         sizes = (self.embedded, self.attention, self.value, self.gate)
         if len(self.heads) != 2 or min(*self.heads, *sizes) < 1 or any(self.value % k for k in self.heads):
             raise InputError(
-                "heads must be two numbers >= 1 that divide value, and embedded, attention and gate >= 1: got "
-                f"heads {list(self.heads)}, value {self.value}, and {self.embedded}, {self.attention}, {self.gate}."
+                "heads must be two numbers >= 1 that divide value, and embedded, attention and gate >= 1",
+                f"heads {list(self.heads)}, value {self.value}, and {self.embedded}, {self.attention}, {self.gate}",
+                argument="heads",
             )
         if not 0.0 <= self.attention_dropout < 1.0:
-            raise InputError(f"attention_dropout must be a share in [0, 1): got {self.attention_dropout}.")
+            raise InputError(
+                "attention_dropout must be a share in [0, 1)",
+                f"{self.attention_dropout}",
+                argument="attention_dropout",
+            )
 
     def _layers(self, n_features: int, n_classes: int) -> dict[str, Any]:
         return {

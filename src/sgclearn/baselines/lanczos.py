@@ -51,8 +51,8 @@ class LanczosNetwork(NodeNetwork):
         super().__post_init__()
         if not self.short or not self.long or min(*self.short, *self.long, self.n_ritz) < 1:
             raise InputError(
-                "short and long must be lengths >= 1, at least one each, and n_ritz >= 1: got "
-                f"{tuple(self.short)}, {tuple(self.long)} and {self.n_ritz}."
+                "short and long must be lengths >= 1, at least one each, and n_ritz >= 1",
+                f"{tuple(self.short)}, {tuple(self.long)} and {self.n_ritz}",
             )
         self.short, self.long = tuple(sorted(self.short)), tuple(self.long)
 

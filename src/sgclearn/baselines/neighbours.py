@@ -126,6 +126,8 @@ def check_drawn(n_drawn: Sequence[int], batch_size: int) -> None:
     """Raise unless there are two layers, and neighbours and nodes in every batch."""
     if len(n_drawn) != 2 or min(n_drawn) < 1 or batch_size < 1:
         raise InputError(
-            "n_drawn must be two numbers >= 1 and batch_size >= 1: got "
-            f"{list(n_drawn)} and {batch_size}; the published ones are 25 and 10, and 512."
+            "n_drawn must be two numbers >= 1 and batch_size >= 1",
+            f"{list(n_drawn)} and {batch_size}",
+            "the published ones are 25 and 10, and 512",
+            argument="n_drawn",
         )

@@ -179,8 +179,9 @@ def check_undirected(model: Any, graph: Graph) -> None:
     """Raise for a directed graph, whose matrix is not symmetric."""
     if graph.directed:
         raise InputError(
-            f"{type(model).__name__} takes an undirected graph: got a directed one; "
-            "build it with directed=False."
+            f"{type(model).__name__} takes an undirected graph",
+            "a directed one",
+            "build it with directed=False",
         )
 
 

@@ -113,7 +113,9 @@ class LabelPropagation(Baseline):
 
     def __post_init__(self) -> None:
         if self.max_iter < 1 or self.tol < 0:
-            raise InputError(f"max_iter must be >= 1 and tol >= 0: got {self.max_iter} and {self.tol}.")
+            raise InputError(
+                "max_iter must be >= 1 and tol >= 0", f"{self.max_iter} and {self.tol}", argument="max_iter"
+            )
 
     def fit(self, samples: Samples, on_step: OnStep | None = None) -> Self:
         """Spread the training labels; see `Baseline.fit`."""

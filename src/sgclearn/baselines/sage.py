@@ -10,7 +10,8 @@ from sgclearn.baselines.neighbours import Block
 from sgclearn.baselines.network import linear
 from sgclearn.baselines.sage_layers import AGGREGATORS, aggregate, sage_layer
 from sgclearn.baselines.sage_network import DrawnNetwork
-from sgclearn.errors import InputError, require
+from sgclearn.errors import require
+from sgclearn.validation.parameters import Choice
 
 
 @dataclass(eq=False, repr=False)
@@ -83,5 +84,4 @@ def sage_hidden(layers: Any, number: int, below: Any, block: Block, dropout: flo
 
 def check_aggregator(aggregator: str) -> None:
     """Raise unless the aggregator is known."""
-    if aggregator not in AGGREGATORS:
-        raise InputError(f"aggregator must be one of {', '.join(AGGREGATORS)}: got {aggregator!r}.")
+    Choice(values=AGGREGATORS).check("aggregator", aggregator)

@@ -162,7 +162,7 @@ def check_schedule(hidden: int, dropout: float, patience: int, max_epochs: int) 
     """Raise for settings with which nothing can be trained."""
     if hidden < 1 or max_epochs < 1 or patience < 0:
         raise InputError(
-            f"hidden and max_epochs must be >= 1 and patience >= 0: got {hidden}, {max_epochs} and {patience}."
+            "hidden and max_epochs must be >= 1 and patience >= 0", f"{hidden}, {max_epochs} and {patience}"
         )
     if not 0.0 <= dropout < 1.0:
-        raise InputError(f"dropout must be a share in [0, 1): got {dropout}.")
+        raise InputError("dropout must be a share in [0, 1)", f"{dropout}", argument="dropout")

@@ -69,11 +69,16 @@ class UnsupervisedSAGE(GraphSAGE):
         super().__post_init__()
         if self.patience:
             raise InputError(
-                f"patience must be 0: got {self.patience}; without labels there is nothing to stop by."
+                "patience must be 0",
+                f"{self.patience}",
+                "without labels there is nothing to stop by",
+                argument="patience",
             )
         if self.walk_length < 2 or self.n_noise < 1:
             raise InputError(
-                f"walk_length must be >= 2 and n_noise >= 1: got {self.walk_length} and {self.n_noise}."
+                "walk_length must be >= 2 and n_noise >= 1",
+                f"{self.walk_length} and {self.n_noise}",
+                argument="walk_length",
             )
 
     def _layers(self, n_features: int, n_classes: int) -> dict[str, Any]:
@@ -108,7 +113,9 @@ class UnsupervisedSAGE(GraphSAGE):
         pairs = walk_pairs(graph, self.walk_length, rng)
         if len(pairs) == 0:
             raise InputError(
-                "UnsupervisedSAGE learns from walks along edges: got a graph without any; give it one that has some."
+                "UnsupervisedSAGE learns from walks along edges",
+                "a graph without any",
+                "give it one that has some",
             )
         for batch in np.array_split(pairs, max(1, -(-len(pairs) // self.batch_size))):
             drawn = rng.choice(graph.n_nodes, self.n_noise, p=noise)

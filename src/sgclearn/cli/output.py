@@ -118,7 +118,7 @@ def option(setting: Setting) -> str | None:
     if name is None or setting.value is ... or setting.value is ANY:
         return name
     whole = OPTION_OF.get(str(setting))
-    return whole or (f"no {name}" if setting.value is None else f"{name} {setting.value}")
+    return whole or (f"no {name}" if setting.value is None else f"{name} {setting.shown}")
 
 
 def complain(text: str) -> None:

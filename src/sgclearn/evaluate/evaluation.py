@@ -157,8 +157,9 @@ def evaluate_predictions(
     truth, guess = _labels(y_true, "y_true"), _labels(y_pred, "y_pred")
     if len(truth) != len(guess) or len(truth) == 0:
         raise InputError(
-            f"y_true and y_pred must have one class for each of the same nodes, and at least one node: got "
-            f"{len(truth):,} and {len(guess):,}; give both in the same order."
+            "y_true and y_pred must have one class for each of the same nodes, and at least one node",
+            f"{len(truth):,} and {len(guess):,}",
+            "give both in the same order",
         )
     listed = _class_list(truth, guess, classes)
     confusion = _confusion(truth, guess, listed)
@@ -191,13 +192,17 @@ def evaluate_predictions(
 def _labels(y: Any, name: str) -> list[Any]:
     array = as_labels(y)
     if array.ndim != 1:
-        raise InputError(f"{name} must have one class a node: got shape {array.shape}; use a flat array.")
+        raise InputError(
+            f"{name} must have one class a node", f"shape {array.shape}", "use a flat array", argument=name
+        )
     values: list[Any] = array.tolist()
     missing = [value is None or value != value for value in values]
     if any(missing):
         raise InputError(
-            f"{name} must have a class for every node: got {sum(missing):,} of {len(values):,} without; "
-            "leave these nodes out."
+            f"{name} must have a class for every node",
+            f"{sum(missing):,} of {len(values):,} without",
+            "leave these nodes out",
+            argument=name,
         )
     return values
 
@@ -207,8 +212,9 @@ def _class_list(truth: list[Any], guess: list[Any], classes: Any) -> list[Any]:
     kinds = {isinstance(value, str) for value in occurring}
     if len(kinds) > 1:
         raise InputError(
-            f"y_true and y_pred must be of one type: got {truth[0]!r} and {guess[0]!r}; turn all "
-            "into text or numbers."
+            "y_true and y_pred must be of one type",
+            f"{truth[0]!r} and {guess[0]!r}",
+            "turn all into text or numbers",
         )
     if classes is None:
         return sorted(occurring)
@@ -216,7 +222,7 @@ def _class_list(truth: list[Any], guess: list[Any], classes: Any) -> list[Any]:
     unlisted = sorted(occurring.difference(listed))
     if unlisted or len(set(listed)) < len(listed):
         fault = f"no {unlisted[0]!r}, which occurs" if unlisted else "one of them twice"
-        raise InputError(f"classes must list every class once: got {fault}; leave classes out to find them.")
+        raise InputError("classes must list every class once", fault, "leave classes out to find them")
     return listed
 
 

@@ -33,7 +33,7 @@ def plot_accuracy_over_time(comparison: Comparison, figure: Any = None) -> Any:
     experiment = comparison.experiment
     rows = [row for row in comparison.rows if not experiment.models[row.model].time_only]
     if not rows:
-        raise InputError("a figure needs the results of a model: got none; make a run first.")
+        raise InputError("a figure needs the results of a model", "none", "make a run first")
     datasets = list(dict.fromkeys(row.dataset for row in rows))
     figure = blank_figure(figure, (PANEL[0] * len(datasets) + LEGEND, PANEL[1]))
     panels = figure.subplots(1, len(datasets), squeeze=False)[0]

@@ -16,6 +16,7 @@ from sgclearn.errors import InputError
 from sgclearn.experiments.problems import Problem, RunData, accuracy, showing
 from sgclearn.tasks.dataset import samples_of
 from sgclearn.tasks.protocol import Samples
+from sgclearn.validation.parameters import Choice
 
 DRAWN = "block"  # name of the graph that is drawn and not loaded
 STATISTICS = ("all", "train")
@@ -65,8 +66,7 @@ def load_inductive(
     options
         Further ones of `load_dataset` or `make_block_graph`.
     """
-    if statistics not in STATISTICS:
-        raise InputError(f"statistics must be one of {', '.join(STATISTICS)}: got {statistics!r}.")
+    Choice(values=STATISTICS).check("statistics", statistics)
     data = make_block_graph(**options) if name == DRAWN else load_dataset(name, data_dir=data_dir, **options)
     if shares is not None:
         data = _with_split(data, shares, split_seed)
@@ -78,7 +78,9 @@ def load_inductive(
 def _with_split(data: GraphDataset, shares: Sequence[float], seed: int) -> GraphDataset:
     if len(shares) != 2 or min(shares) <= 0.0 or sum(shares) >= 1.0:
         raise InputError(
-            f"shares must be two parts above 0 that leave something for test: got {list(shares)}."
+            "shares must be two parts above 0 that leave something for test",
+            f"{list(shares)}",
+            argument="shares",
         )
     labelled = np.random.default_rng(seed).permutation(np.flatnonzero(data.y >= 0))
     stops = [round(stop * len(labelled)) for stop in np.cumsum(shares)]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sgclearn.datasets import load_dataset
-from sgclearn.errors import InputError
 from sgclearn.experiments.inductive import load_inductive
 from sgclearn.experiments.problems import Problem, RunData
 from sgclearn.experiments.text import TextSamples
 from sgclearn.tasks.dataset import samples_of
+from sgclearn.validation.parameters import Choice
 
 if TYPE_CHECKING:
     from sgclearn.tasks.text import TextCorpus, TextGraph
@@ -40,9 +40,7 @@ def load_problem(options: dict[str, Any], data_dir: Path | None = None) -> RunDa
         From the seed of a run to its `Problem`.
     """
     given = {name: value for name, value in options.items() if name not in ("title", "kind", "on_request")}
-    kind = options.get("kind")
-    if kind not in LOADERS:
-        raise InputError(f"kind of a dataset must be one of {', '.join(LOADERS)}: got {kind!r}.")
+    kind = Choice(values=tuple(LOADERS)).check("kind of a dataset", options.get("kind"))
     return LOADERS[kind](data_dir=data_dir, **given)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from sgclearn.baselines import BASELINES, Baseline
 from sgclearn.baselines.registry import Registered
 from sgclearn.errors import InputError
+from sgclearn.validation.parameters import Choice
 
 MODELS = {
     "sgc": Registered("sgclearn.experiments.sgc", "SGCModel"),
@@ -25,8 +26,7 @@ def model_class(name: str) -> type[Baseline]:
     >>> model_class("textgcn").__name__
     'TextGCN'
     """
-    if name not in MODELS:
-        raise InputError(f"model of an experiment must be one of {', '.join(MODELS)}: got {name!r}.")
+    Choice(values=tuple(MODELS)).check("model of an experiment", name)
     found: type[Baseline] = MODELS[name].load()
     return found
 
@@ -36,7 +36,7 @@ def build_model(name: str, settings: dict[str, Any], seed: int) -> Baseline:
     kind = model_class(name)
     known = set(inspect.signature(kind).parameters) - {"random_state"}
     if unknown := sorted(set(settings) - known):
-        raise InputError(f"{name} takes the settings {', '.join(sorted(known))}: got {unknown[0]!r}.")
+        raise InputError(f"{name} takes the settings {', '.join(sorted(known))}", repr(unknown[0]))
     build: Any = kind
     given = {name: None if value == "none" else value for name, value in settings.items()}  # TOML has no null
     model: Baseline = build(**given, random_state=seed)

@@ -16,6 +16,7 @@ from sgclearn.experiments.problems import Problem
 from sgclearn.runs.splits import SPLITS
 from sgclearn.tasks.dataset import samples_of
 from sgclearn.tasks.protocol import Samples
+from sgclearn.validation.parameters import Choice
 
 Data = GraphDataset | Samples
 Draw = Callable[[int], Data]
@@ -49,8 +50,7 @@ class OwnData:
     """
 
     def __init__(self, data: Data | Draw, seed: int, prepare: str = "auto") -> None:
-        if prepare not in (*PREPARATIONS, "auto"):
-            raise InputError(f"prepare must be one of auto, {', '.join(PREPARATIONS)}: got {prepare!r}.")
+        Choice(values=("auto", *PREPARATIONS)).check("prepare", prepare)
         self._draw: Draw = (lambda _: data) if isinstance(data, Data) else data
         self._fixed = isinstance(data, Data)
         drawn = self._drawn(seed)

@@ -56,13 +56,13 @@ def known_models() -> tuple[str, ...]:
     return (*TITLES, *(name for name in others if name != NOT_COMPARED))
 
 
-def missing_extra(model: str) -> str | None:
-    """What to install before a model can run; None where nothing is missing."""
+def missing_extra(model: str) -> MissingExtraError | None:
+    """Give the error that says what to install before a model can run; None where nothing is missing."""
     try:
         for module, extra in model_class(model).requires:
             require(module, extra)
     except MissingExtraError as error:
-        return str(error)
+        return error
     return None
 
 
@@ -71,10 +71,13 @@ def check_models(models: Sequence[str]) -> None:
     if list(models) == [ALL]:
         return
     if ALL in models:
-        raise InputError(f"{ALL} must stand alone: got {', '.join(models)}; leave the other names out.")
+        raise InputError(f"{ALL} must stand alone", ", ".join(models), "leave the other names out")
     if unknown := [name for name in models if name not in known_models()]:
         raise InputError(
-            f"models must be {ALL}, or some of {', '.join(known_models())}: got {unknown[0]!r}; choose among them."
+            f"models must be {ALL}, or some of {', '.join(known_models())}",
+            repr(unknown[0]),
+            "choose among them",
+            argument="models",
         )
 
 
@@ -88,7 +91,7 @@ def chosen_models(models: Sequence[str] | str | None) -> tuple[list[str], list[s
     check_models(named or ())
     if named is None or list(named) == [ALL]:
         wanted = [*TITLES, "gcn"] if named is None else list(known_models())
-        missing = {name: why for name in wanted if (why := missing_extra(name))}
+        missing = {name: str(why) for name in wanted if (why := missing_extra(name))}
         able = [name for name in wanted if name not in missing]
         alike = {why: [_title(name) for name in missing if missing[name] == why] for why in missing.values()}
         return able, [f"{', '.join(titles)} left out: {why}" for why, titles in alike.items()]
@@ -160,7 +163,7 @@ def compare_models(
     """
     check_amounts(runs, threads)
     if anew and not runs:
-        raise InputError("runs must be >= 1 to begin anew: got 0, which shows what is there.")
+        raise InputError("runs must be >= 1 to begin anew", "0, which shows what is there", argument="runs")
     chosen, notes = chosen_models(models)
     own = OwnData(data, seed, prepare)
     experiment = own_recipe(own, chosen, seed=seed, n_hops=n_hops, notes=notes)
@@ -168,7 +171,7 @@ def compare_models(
     failures = dict.fromkeys(alone, "it reads the features of a node alone, and there are none.")
     able = [name for name in chosen if name not in failures]
     if runs and (missing := [why for name in able if (why := missing_extra(name))]):
-        raise MissingExtraError(missing[0])  # before a file is made
+        raise missing[0]  # before a file is made
     selection = Selection.of(experiment, models=able, runs=runs, threads=threads)
     with tempfile.TemporaryDirectory() as folder:
         if anew and results is not None:
@@ -252,7 +255,7 @@ def _check_same_data(results: ResultFile, experiment: Experiment, name: str, is_
             return
         told = f"others, of {line['name']}" if line["name"] == name else f"those of {line['name']}"
         raise OtherDataError(
-            f"{results.path} must have runs on the data and splits of {name}: got {told}; choose another place."
+            f"{results.path} must have runs on the data and splits of {name}", told, "choose another place"
         )
     if is_begun:
         results.append(mark)

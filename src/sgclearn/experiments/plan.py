@@ -57,8 +57,9 @@ class Selection:
             if unknown := [name for name in given or () if name not in known]:
                 names = experiment.groups if part == "models" else known
                 raise InputError(
-                    f"{part} of {experiment.id} must be some of {', '.join(names)}: got {unknown[0]!r}; "
-                    "choose among them."
+                    f"{part} of {experiment.id} must be some of {', '.join(names)}",
+                    repr(unknown[0]),
+                    "choose among them",
                 )
             fewer = getattr(experiment.quick, part) if quick else ()
             usual = [name for name in known if part == "models" or not known[name].get("on_request")]
@@ -71,10 +72,13 @@ class Selection:
 def check_amounts(runs: int | None, threads: int) -> None:
     """Raise unless so many runs and threads can be had; nothing has to be read for that."""
     if runs is not None and runs < 0:
-        raise InputError(f"runs must be >= 0: got {runs}; 0 shows what is there.")
+        raise InputError("runs must be >= 0", f"{runs}", "0 shows what is there", argument="runs")
     if not 1 <= threads <= MOST_THREADS:
         raise InputError(
-            f"threads must be from 1 to {MOST_THREADS:,}: got {threads:,}; more than there are cores gain nothing."
+            f"threads must be from 1 to {MOST_THREADS:,}",
+            f"{threads:,}",
+            "more than there are cores gain nothing",
+            argument="threads",
         )
 
 

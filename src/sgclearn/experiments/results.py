@@ -51,7 +51,7 @@ class ResultFile:
             return b""
         if not self.path.is_file():
             raise DataFileError(
-                f"{self.path} must be a file of results: got a folder, device or pipe; choose another name."
+                f"{self.path} must be a file of results", "a folder, device or pipe", "choose another name"
             )
         try:
             with locked(self.path, os.O_RDWR) as descriptor:
@@ -73,8 +73,9 @@ class ResultFile:
             if not isinstance(line, dict) or "kind" not in line:
                 shown = text[:40].decode(errors="replace")
                 raise DataFileError(
-                    f"{self.path} must hold a result in every line: got {shown!r} in line {number}; "
-                    "mend the line, or choose another folder."
+                    f"{self.path} must hold a result in every line",
+                    f"{shown!r} in line {number}",
+                    "mend the line, or choose another folder",
                 )
             yield line
 

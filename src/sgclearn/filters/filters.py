@@ -62,12 +62,15 @@ class PolynomialFilter:
         """
         if not hasattr(operator, "matrix"):
             raise InputTypeError(
-                f"operator must be an Operator: got {type(operator).__name__}; make one with Operator(graph)."
+                "operator must be an Operator",
+                type(operator).__name__,
+                "make one with Operator(graph)",
+                argument="operator",
             )
         X = as_matrix(X)
         if X.shape[0] != operator.n_nodes:
             raise InputError(
-                f"X must have one row a node: got shape {X.shape} for {operator.n_nodes:,} nodes."
+                "X must have one row a node", f"shape {X.shape} for {operator.n_nodes:,} nodes", argument="X"
             )
         check_values(X)
         X = as_dense(X)
@@ -78,8 +81,9 @@ class PolynomialFilter:
                 H = S @ H + coefficient * X
         if not np.isfinite(H).all():
             raise InputError(
-                "the filtered features must be finite: got numbers beyond 1.8e+308; scale the features, or the "
-                "coefficients of the filter."
+                "the filtered features must be finite",
+                "numbers beyond 1.8e+308",
+                "scale the features, or the coefficients of the filter",
             )
         return np.asarray(H)
 
@@ -162,8 +166,10 @@ class HeatFilter(PolynomialFilter):
         kept = float(self.coefficients.sum())
         if not kept > _LEAST_HEAT:
             raise InputError(
-                f"t must be small enough for {self.hops} hops to hold some of the heat kernel: got {self.t:g}, of "
-                f"which they hold {kept:.1g}; take about {2 * self.t:.3g} hops, or a smaller t."
+                f"t must be small enough for {self.hops} hops to hold some of the heat kernel",
+                f"{self.t:g}, of which they hold {kept:.1g}",
+                f"take about {2 * self.t:.3g} hops, or a smaller t",
+                argument="t",
             )
         if kept < 0.5:
             warnings.warn(
@@ -191,11 +197,11 @@ class CustomFilter(PolynomialFilter):
             values = tuple(float(value) for value in self.values)
         except (TypeError, ValueError, OverflowError):
             raise InputError(
-                f"a filter needs a list of numbers as coefficients: got {shown(self.values)}; c_0 comes first."
+                "a filter needs a list of numbers as coefficients", shown(self.values), "c_0 comes first"
             ) from None
         object.__setattr__(self, "values", values)
         if not self.values or not np.isfinite(self.values).all():
-            raise InputError(f"a filter needs finite coefficients, at least one: got {shown(self.values)}.")
+            raise InputError("a filter needs finite coefficients, at least one", shown(self.values))
         _check_hops(len(values) - 1, least=0)
 
     @property
@@ -240,11 +246,13 @@ def filter_from_dict(state: dict[str, Any]) -> PolynomialFilter:
     check_type(state, dict, "a filter", "give what to_dict gave")
     parameters = {key: value for key, value in state.items() if key != "filter"}
     if not isinstance(state.get("filter"), str) or state["filter"] not in kinds:
-        raise InputError(f"filter must be one of {', '.join(kinds)}: got {state.get('filter')!r}.")
+        raise InputError(
+            f"filter must be one of {', '.join(kinds)}", repr(state.get("filter")), argument="filter"
+        )
     try:
         return kinds[state["filter"]](**parameters)
     except TypeError:
-        raise InputError(f"{state['filter']} has other parameters: got {', '.join(parameters)}.") from None
+        raise InputError(f"{state['filter']} has other parameters", ", ".join(parameters)) from None
 
 
 def _check_hops(hops: Any, least: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.errors import InputError, Setting, SgclearnWarning, Words
 from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph, positions_of
 from sgclearn.validation.parameters import check_dtype, check_parameter, shown
@@ -107,6 +107,10 @@ class Operator:
         return scaled.astype(check_dtype(dtype), copy=False)
 
 
+class LoopsWarning(SgclearnWarning):
+    """Loops in the data get the loops of gamma on top of them."""
+
+
 def propagation_scales(degrees: Array, normalization: str, gamma: float | None) -> tuple[Array, Array, Array]:
     """`L`, `R` and `c` of `S = L A R + diag(c)`, from the row sums of A (n,); see `Operator`."""
     return _scales(degrees + (gamma or 0.0), normalization, gamma)
@@ -130,8 +134,10 @@ def check_operator_choice(normalization: str, gamma: float | None) -> tuple[str,
     if normalization == "cheby":
         if gamma is not None:
             raise InputError(
-                f"normalization='cheby' has its own self-loops: got gamma={shown(gamma)}, leave gamma out "
-                "or choose 'sym' or 'rw'."
+                (Setting("normalization", "cheby"), " has its own self-loops"),
+                (Setting("gamma"), f" {shown(gamma)}"),
+                ("leave ", Setting("gamma"), " out or choose sym or rw"),
+                argument="gamma",
             )
         return normalization, None
     return normalization, 1.0 if gamma is None else check_parameter("gamma", gamma)
@@ -146,11 +152,16 @@ def _degrees(graph: Graph, gamma: float) -> NDArray[np.float64]:
     small, large = (degrees > 0) & (degrees < np.finfo(np.float64).tiny), ~np.isfinite(degrees)
     wrong = np.flatnonzero(small | large)
     if len(wrong):
-        loops = f" with gamma={gamma:g}" if gamma else ""
+        loops: Words = (" with ", Setting("gamma", gamma)) if gamma else ""
+        also: Words = (" and ", Setting("gamma")) if gamma else ""
         raise InputError(
-            f"every degree must be a number that can be inverted: got {degrees[wrong[0]]:g}{loops} for node "
-            f"{str(graph.ids[wrong[0]])!r} ({len(wrong):,} such); multiply all weights of the graph"
-            f"{' and gamma' if gamma else ''} by one number that brings them near 1."
+            "every degree must be a number that can be inverted",
+            (
+                f"{degrees[wrong[0]]:g}",
+                loops,
+                f" for node {str(graph.ids[wrong[0]])!r} ({len(wrong):,} such)",
+            ),
+            ("multiply all weights of the graph", also, " by one number that brings them near 1"),
         )
     return degrees
 
@@ -166,9 +177,11 @@ def _warn_about_loops(graph: Graph, gamma: float) -> None:
         return
     names = ", ".join(str(graph.ids[node]) for node in looped[:3]) + (", ..." if len(looped) > 3 else "")
     warnings.warn(
-        f"self-loops in the data at {len(looped):,} of {graph.n_nodes:,} nodes ({names}) stay and "
-        f"gamma={gamma:g} adds another to each: build the graph with self_loops='drop' if that is not meant.",
-        SgclearnWarning,
+        LoopsWarning(
+            f"self-loops in the data at {len(looped):,} of {graph.n_nodes:,} nodes ({names}) stay and ",
+            *(Setting("gamma", gamma), " adds another to each: build the graph with "),
+            *(Setting("self_loops", "drop"), " if that is not meant."),
+        ),
         stacklevel=3,
     )
 
@@ -177,5 +190,5 @@ def _warn_about_loops(graph: Graph, gamma: float) -> None:
 def keeping_loops() -> Iterator[None]:
     """No warning about loops in the data, where adding I on top of them is what the paper's runs do."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*self-loops in the data")
+        warnings.simplefilter("ignore", LoopsWarning)
         yield

@@ -19,6 +19,7 @@ from sgclearn.paper.recipe import Recipe
 from sgclearn.paper.report import Report, Table
 from sgclearn.spectral import Theorem1, check_theorem1, plot_filters
 from sgclearn.spectral.theorem import Statement
+from sgclearn.validation.parameters import Choice
 
 COUNTS = ("nodes", "edges", "train", "val", "test", "edges listed", "features", "classes")
 Numbers = dict[str, int | str | None]
@@ -47,8 +48,7 @@ def make_report(
     Report
     """
     names = tuple(recipe.datasets) if datasets is None else tuple(datasets)
-    if recipe.form not in MAKERS:
-        raise InputError(f"form of a report must be one of {', '.join(MAKERS)}: got {recipe.form!r}.")
+    Choice(values=tuple(MAKERS)).check("form of a report", recipe.form)
     with keeping_loops(), threads_limited(threads):
         report = MAKERS[recipe.form](recipe, names, data_dir)
     made_with = {"threads": threads, "versions": versions(), "machine": machine()}
@@ -108,7 +108,7 @@ def _told(value: int | str | None) -> str:
 def _spectra(recipe: Recipe, names: tuple[str, ...], data_dir: Path | None) -> Report:
     (name, *others) = names
     if others:
-        raise InputError(f"a figure of spectra has one dataset: got {name} and {others[0]}.")
+        raise InputError("a figure of spectra has one dataset", f"{name} and {others[0]}")
     options = recipe.datasets[name]
     data = load_dataset(options["name"], data_dir=data_dir)
     theorem = check_theorem1(data.graph)

@@ -42,6 +42,7 @@ from sgclearn.baselines.settings import SettingGroup, published_settings
 from sgclearn.errors import InputError
 from sgclearn.experiments.experiment import METRICS, TOLERANCES, ModelEntry, Published, Quick, Search
 from sgclearn.paper.recipe import FIGURES, FORMS, Recipe
+from sgclearn.validation.parameters import Choice
 
 NEEDED = ("id", "title", "where", "datasets")
 PLAIN = ("runs", "seed", "metric", "time_against", "form", "figure", "findings")
@@ -67,8 +68,7 @@ def _known() -> list[str]:
 
 def load_recipe(name: str) -> Recipe:
     """Recipe of a table by its id; see `list_recipes`."""
-    if name not in _known():
-        raise InputError(f"a table or figure must be one of {', '.join(_known())}: got {name!r}.")
+    Choice(values=tuple(_known())).check("a table or figure", name)
     file = files("sgclearn.paper").joinpath("recipes", f"{name}.toml")
     return parse_recipe(file.read_text(encoding="utf-8"))
 
@@ -80,12 +80,12 @@ def parse_recipe(text: str) -> Recipe:
         known = OF_A_VIEW if "runs_of" in table else (*NEEDED, *PLAIN, *MADE)
         if unknown := [name for name in table if name not in known]:
             raise InputError(
-                f"a recipe must have none but {', '.join(known)}: got {unknown[0]!r}; mend its name."
+                f"a recipe must have none but {', '.join(known)}", repr(unknown[0]), "mend its name"
             )
         recipe = _other_view(table) if "runs_of" in table else _recipe(table)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"a recipe must have the parts that paper/recipe_files.py lists: got {error!r}."
+            "a recipe must have the parts that paper/recipe_files.py lists", repr(error)
         ) from error
     _check(recipe)
     return recipe
@@ -172,23 +172,24 @@ def _model(name: str, entry: dict[str, Any]) -> ModelEntry:
 
 def _check(recipe: Recipe) -> None:
     for part, known in (("metric", tuple(METRICS)), ("form", FORMS), ("figure", FIGURES)):
-        if getattr(recipe, part) not in known:
-            raise InputError(
-                f"{part} of a recipe must be one of {', '.join(known)}: got {getattr(recipe, part)!r}."
-            )
+        Choice(values=known).check(f"{part} of a recipe", getattr(recipe, part))
     if recipe.figure == "curves" and recipe.axis is None:
-        raise InputError("a figure of curves needs an axis with name and title: got none.")
+        raise InputError("a figure of curves needs an axis with name and title", "none")
     if recipe.time_against is not None and recipe.time_against not in recipe.models:
-        raise InputError(f"time_against must name a model of the recipe: got {recipe.time_against!r}.")
+        raise InputError(
+            "time_against must name a model of the recipe", repr(recipe.time_against), argument="time_against"
+        )
     for model in recipe.models.values():
         if model.tolerance is not None and model.tolerance[0] not in TOLERANCES:
             raise InputError(
-                f"tolerance must be within, below or std: got {model.tolerance[0]!r} for {model.name}."
+                "tolerance must be within, below or std",
+                f"{model.tolerance[0]!r} for {model.name}",
+                argument="tolerance",
             )
         named = set(model.published) | set(model.runs)
         named |= {dataset for group in model.settings for per in group.by_dataset.values() for dataset in per}
         if unknown := sorted(named - set(recipe.datasets)):
-            raise InputError(f"{model.name} must speak of datasets of the recipe: got {unknown[0]!r}.")
+            raise InputError(f"{model.name} must speak of datasets of the recipe", repr(unknown[0]))
     for part, known_names in (("datasets", recipe.datasets), ("models", recipe.models)):
         if unknown := sorted(set(getattr(recipe.quick, part)) - set(known_names)):
-            raise InputError(f"quick must name {part} of the recipe: got {unknown[0]!r}.")
+            raise InputError(f"quick must name {part} of the recipe", repr(unknown[0]), argument="quick")

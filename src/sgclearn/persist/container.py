@@ -54,8 +54,9 @@ def write_container(path: str | os.PathLike[str], header: dict[str, Any], tensor
         signed = {**whole, CHECKSUM: _checksum(whole, plain)}
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            f"a model must be described in JSON to be saved: got something else ({reason_of(error)}); give the "
-            "feature_encoding as Encoding.to_dict() gives it."
+            "a model must be described in JSON to be saved",
+            f"something else ({reason_of(error)})",
+            "give the feature_encoding as Encoding.to_dict() gives it",
         ) from None
     with replacing(path) as temporary:
         # Not save_file, which leaves a file that nobody else may read.
@@ -68,8 +69,9 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensor
     metadata, tensors = _open(path)
     if FORMAT not in metadata:
         raise ModelFileError(
-            f"{path} must be a model that save_model wrote: got a safetensors file of another program; "
-            "check the path."
+            f"{path} must be a model that save_model wrote",
+            "a safetensors file of another program",
+            "check the path",
         )
     text = metadata[FORMAT]
     header = _parse(path, text)
@@ -78,8 +80,9 @@ def read_container(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Tensor
         unchanged = text == _text(header) and header.get(CHECKSUM) == _checksum(unsigned, tensors)
     if not unchanged:
         raise ModelFileError(
-            f"{path} must be unchanged since it was saved: got contents that do not fit the checksum; "
-            f"{_SAVE_AGAIN}, or restore the file."
+            f"{path} must be unchanged since it was saved",
+            "contents that do not fit the checksum",
+            f"{_SAVE_AGAIN}, or restore the file",
         )
     return unsigned, tensors
 
@@ -99,19 +102,21 @@ def _refuse_other_kinds(path: Path) -> None:
     with path.open("rb") as stream:
         start = stream.read(8)
     if not start:
-        raise ModelFileError(f"{path} must be a model file: got an empty file; {_SAVE_AGAIN}.")
+        raise ModelFileError(f"{path} must be a model file", "an empty file", _SAVE_AGAIN)
     # A safetensors file starts with the size of its JSON, so a pickle looks like one of absurd size.
     if start[0] == PICKLE_MARK and start[1:2] in PROTOCOLS and int.from_bytes(start, "little") > MOST_JSON:
         raise ModelFileError(
-            f"{path} must be a model that save_model wrote: got a pickle, which sgclearn never reads because "
-            f"it can run code; {_SAVE_AGAIN}."
+            f"{path} must be a model that save_model wrote",
+            "a pickle, which sgclearn never reads because it can run code",
+            _SAVE_AGAIN,
         )
 
     # For the same reason eight characters of text cannot be the start of one.
     if len(start) == 8 and all(32 <= byte < 127 or byte in b"\t\r\n" for byte in start):
         raise ModelFileError(
-            f"{path} must be a model that save_model wrote: got a text file, which is not a model file; check "
-            "the path."
+            f"{path} must be a model that save_model wrote",
+            "a text file, which is not a model file",
+            "check the path",
         )
 
 
@@ -121,13 +126,15 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
         name, version = header["format"], header["version"]
     if name != FORMAT or not isinstance(version, int) or version < 1:
         raise ModelFileError(
-            f"{path} must have the format {FORMAT!r} of version {VERSION}: got {name!r}, {version!r}; "
-            f"{_SAVE_AGAIN}."
+            f"{path} must have the format {FORMAT!r} of version {VERSION}",
+            f"{name!r}, {version!r}",
+            _SAVE_AGAIN,
         )
     if version > VERSION:
         raise ModelFileError(
-            f"{path} must be of format version {VERSION} or earlier: got version {version}, written by "
-            f"sgclearn {header.get('library_version', 'of a later version')}; upgrade sgclearn."
+            f"{path} must be of format version {VERSION} or earlier",
+            f"version {version}, written by sgclearn {header.get('library_version', 'of a later version')}",
+            "upgrade sgclearn",
         )
     return header
 

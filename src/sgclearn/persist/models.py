@@ -97,10 +97,10 @@ def save_model(
     name, parameters = _identity(model)
     parameters.pop("compute")
     if not hasattr(model, "coef_"):
-        raise InputError(f"a model must be fitted before it is saved: got a new {name}; call fit first.")
+        raise InputError("a model must be fitted before it is saved", f"a new {name}", "call fit first")
     if model.n_hops_ > MOST_HOPS:
         raise InputError(
-            f"a model of more than {MOST_HOPS} hops cannot be saved: n_hops_ is {model.n_hops_}; fit with fewer."
+            f"a saved model must have at most {MOST_HOPS} hops", f"{model.n_hops_}", "fit with fewer"
         )
     tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
     fitted = {field: plain_value(getattr(model, field), field) for field in FITTED}
@@ -160,8 +160,9 @@ def restoring(path: str | os.PathLike[str], saver: str) -> Iterator[None]:
             yield
     except Exception as error:  # a header can describe anything
         raise ModelFileError(
-            f"{path} must describe a whole model, and its contents do not fit together ({reason_of(error)}); "
-            f"save the model again with {saver}."
+            f"{path} must describe a whole model",
+            f"contents that do not fit together ({reason_of(error)})",
+            f"save the model again with {saver}",
         ) from error
 
 
@@ -181,8 +182,9 @@ def _identity(model: Any) -> tuple[str, dict[str, Any]]:
         chosen = getattr(model, "best_params_", {})
         return "SGCClassifier", {key: chosen.get(key, given[key]) for key in known}
     raise InputTypeError(
-        "only SGCClassifier, SGCClassifierCV and SGCMultilabelClassifier can be saved: got "
-        f"{type(model).__name__}; save the classifier inside it."
+        "only SGCClassifier, SGCClassifierCV and SGCMultilabelClassifier can be saved",
+        type(model).__name__,
+        "save the classifier inside it",
     )
 
 
@@ -201,8 +203,10 @@ def plain_value(value: Any, name: str) -> Any:
     if isinstance(value, PolynomialFilter) and type(value).__module__ == PolynomialFilter.__module__:
         return {"polynomial": value.to_dict()}
     raise InputError(
-        f"{name} must be a number, a text, a filter, a dictionary of these or None to be saved: got "
-        f"{type(value).__name__}; set it with set_params before saving."
+        f"{name} must be a number, a text, a filter, a dictionary of these or None to be saved",
+        type(value).__name__,
+        "set it with set_params before saving",
+        argument=name,
     )
 
 
@@ -246,8 +250,9 @@ def _class_values(classes: NDArray[Any]) -> dict[str, Any]:
     values = classes.tolist()
     if classes.dtype.kind not in "UO" or not all(isinstance(v, bool | int | float | str) for v in values):
         raise InputError(
-            f"classes must be integers, strings, booleans or floats to be saved: got {classes.dtype} such as "
-            f"{values[0]!r}; fit with one of these as labels."
+            "classes must be integers, strings, booleans or floats to be saved",
+            f"{classes.dtype} such as {values[0]!r}",
+            "fit with one of these as labels",
         )
     return {"dtype": "str" if classes.dtype.kind == "U" else "object", "values": values}
 

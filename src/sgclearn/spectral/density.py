@@ -172,7 +172,9 @@ def check_features(X: Any, n_nodes: int) -> Any:
     X = as_matrix(X)
     if X.shape[0] != n_nodes or X.shape[1] == 0:
         raise InputError(
-            f"X must have one row a node and one column or more: got shape {X.shape} for {n_nodes:,} nodes."
+            "X must have one row a node and one column or more",
+            f"shape {X.shape} for {n_nodes:,} nodes",
+            argument="X",
         )
     check_values(X)
     return X.astype(np.float64, copy=False)
@@ -183,8 +185,10 @@ def check_energy(X: Any) -> Any:
     values = X.data if sparse.issparse(X) else X
     if not float(np.vdot(values, values)) > 0:
         raise InputError(
-            "X must have an entry other than 0: got only zeros, or numbers that vanish when they are squared; leave X "
-            "out to see the graph alone, or scale it."
+            "X must have an entry other than 0",
+            "only zeros, or numbers that vanish when they are squared",
+            "leave X out to see the graph alone, or scale it",
+            argument="X",
         )
     return X
 

@@ -78,7 +78,9 @@ def plot_filters(
     check_graph(graph)
     x = check_features(x, graph.n_nodes)
     if x.shape[1] != 1:
-        raise InputError(f"x must be one feature: got {x.shape[1]} columns; choose one, as X[:, [2]].")
+        raise InputError(
+            "x must be one feature", f"{x.shape[1]} columns", "choose one, as X[:, [2]]", argument="x"
+        )
     plain = exact_spectrum(Operator(graph, "sym", 0.0), max_bytes=max_bytes)
     augmented = exact_spectrum(Operator(graph, "sym", gamma), max_bytes=max_bytes)
     figure = blank_figure(figure, (10.5, 5.2))

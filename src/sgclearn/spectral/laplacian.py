@@ -65,7 +65,9 @@ def laplacian(
     kind = Choice(values=KINDS).check("kind", kind)
     if kind != "augmented" and gamma is not None:
         raise InputError(
-            f"gamma goes with kind='augmented': got gamma={gamma!r} with {kind!r}, leave one out."
+            "gamma goes with kind='augmented'",
+            f"gamma={gamma!r} with {kind!r}, leave one out",
+            argument="gamma",
         )
     if kind == "combinatorial":
         ones = np.ones(graph.n_nodes)
@@ -88,7 +90,7 @@ def symmetric_matrix(operator: Operator) -> tuple[Any, NDArray[np.float64]]:
     check_operator(operator)
     check_undirected(operator.graph)
     if operator.graph.n_nodes == 0:
-        raise InputError("a spectrum must be that of one node or more: got a graph without nodes.")
+        raise InputError("a spectrum must be that of one node or more", "a graph without nodes")
     if operator.normalization != "rw":
         return operator.matrix(), np.ones(operator.n_nodes)
     root = np.sqrt(operator.left)
@@ -114,9 +116,9 @@ def check_undirected(graph: Graph) -> None:
     check_graph(graph)
     if graph.directed:
         raise InputError(
-            "a spectrum must be that of an undirected graph: got a directed one, whose eigenvalues need not "
-            "be real; make it undirected with Graph.from_scipy(graph.to_scipy(), ids=graph.ids, "
-            "duplicates='max')."
+            "a spectrum must be that of an undirected graph",
+            "a directed one, whose eigenvalues need not be real",
+            "make it undirected with Graph.from_scipy(graph.to_scipy(), ids=graph.ids, duplicates='max')",
         )
 
 

@@ -97,9 +97,9 @@ def check_size(n_nodes: int, max_bytes: float) -> None:
     needed = 24.0 * n_nodes**2
     if needed > Number().check("max_bytes", max_bytes):
         raise MemoryLimitError(
-            f"an exact spectrum must fit into max_bytes={_gigabytes(max_bytes)}: got {n_nodes:,} nodes, "
-            f"which need {_gigabytes(needed)}; use extreme_eigenvalues and spectral_density, or raise "
-            "max_bytes."
+            f"an exact spectrum must fit into max_bytes={_gigabytes(max_bytes)}",
+            f"{n_nodes:,} nodes, which need {_gigabytes(needed)}",
+            "use extreme_eigenvalues and spectral_density, or raise max_bytes",
         )
 
 
@@ -203,8 +203,9 @@ def _lanczos(
         )
     except ArpackNoConvergence as error:
         raise InputError(
-            f"Lanczos must find {k} eigenvalues to {tolerance:g} within max_restarts={max_restarts}: got "
-            f"{len(error.eigenvalues)} of them; ask for fewer, raise max_restarts, or raise tolerance."
+            f"Lanczos must find {k} eigenvalues to {tolerance:g} within max_restarts={max_restarts}",
+            f"{len(error.eigenvalues)} of them",
+            "ask for fewer, raise max_restarts, or raise tolerance",
         ) from error
     order = np.argsort(-values)
     return values[order], vectors[:, order]

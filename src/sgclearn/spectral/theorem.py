@@ -193,9 +193,11 @@ def check_theorem1(graph: Graph, gamma: float = 1.0) -> Theorem1:
     check_undirected(graph)
     _, gamma = check_operator_choice("sym", gamma)  # type: ignore[assignment]
     if gamma == 0:
-        raise InputError("gamma must be above 0: got 0; Theorem 1 compares with and without self-loops.")
+        raise InputError(
+            "gamma must be above 0", "0", "Theorem 1 compares with and without self-loops", argument="gamma"
+        )
     if graph.n_nodes == 0:
-        raise InputError("Theorem 1 must be checked on one node or more: got a graph without nodes.")
+        raise InputError("Theorem 1 must be checked on one node or more", "a graph without nodes")
     degrees = graph.degrees()
     root = np.sqrt(np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0))
     root_tilde = np.sqrt(1.0 / (degrees + gamma))
