@@ -244,3 +244,16 @@ def require(module: str, extra: str) -> ModuleType:
         raise MissingExtraError(
             f"{module} is needed for this and is not installed", remedy=f'run pip install "sgclearn[{extra}]"'
         ) from error
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Give a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row"), counted(0, "class")
+    ('1 row', '2,000 rows', '0 classes')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {plural or noun + ('es' if noun.endswith('s') else 's')}"

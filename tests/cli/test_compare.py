@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from cli_runs import Files, Sgc, assert_mistake, interrupt_third_model
 
-from sgclearn.cli.compare_data import read_compared
-from sgclearn.cli.options import DataOptions
-from sgclearn.cli.output import Stages
 from sgclearn.datasets import GraphDataset
 from sgclearn.errors import SgclearnError
+from sgclearn.experiments.compared import read_compared
+from sgclearn.tasks.nodes.options import NodeData
 
 PLAIN = ("--models", "logistic-regression,label-propagation")
 FOLDER = "sgc-compare-edges"
@@ -213,32 +212,32 @@ def test_compare_named_dataset(sgc: Sgc, data_dir: Path) -> None:
     assert result.document["results"] == "sgc-compare-cora/compare.jsonl"
 
 
-def drawn_by(options: DataOptions, validation: float | None = None) -> list[GraphDataset]:
-    compared = read_compared(options, validation, Stages(None))
+def drawn_by(options: NodeData, validation: float | None = None) -> list[GraphDataset]:
+    compared = read_compared(options, validation)
     data = compared.data
     return [data] if isinstance(data, GraphDataset) else [data(seed) for seed in (50, 51)]
 
 
 def test_splits_without_a_column_are_stratified_and_new_in_every_run(files: Files) -> None:
-    options = DataOptions(edges=files.edges, labels=files.labels, held_out=0.3)
+    options = NodeData(edges=files.edges, labels=files.labels, held_out=0.3)
     first, second = drawn_by(options, 0.2)
     assert first.split_sizes == (10, 4, 6)
     for part in (first.train, first.val, first.test):
         assert np.bincount(first.y[part]).tolist() == [len(part) // 2] * 2
     assert not np.array_equal(first.test, second.test)
-    again = read_compared(options, 0.2, Stages(None)).data(50)  # type: ignore[operator]
+    again = read_compared(options, 0.2).data(50)  # type: ignore[operator]
     np.testing.assert_array_equal(again.val, first.val)
 
 
 def test_split_column_with_all_three_is_kept(files: Files) -> None:
     with_split(files, ("train", "train", "val", "test"))
-    (data,) = drawn_by(DataOptions(edges=files.edges, labels=files.labels))
+    (data,) = drawn_by(NodeData(edges=files.edges, labels=files.labels))
     assert data.split_sizes == (10, 5, 5)
 
 
 def test_split_column_without_val_draws_it_from_train(files: Files) -> None:
     with_split(files, ("train", "train", "train", "test"))
-    first, second = drawn_by(DataOptions(edges=files.edges, labels=files.labels))
+    first, second = drawn_by(NodeData(edges=files.edges, labels=files.labels))
     np.testing.assert_array_equal(first.test, second.test)
     assert first.split_sizes == (12, 3, 5)  # of 7 and 8 in train
     assert not np.array_equal(first.val, second.val)
@@ -287,4 +286,4 @@ def test_compare_refuses_splits_it_cannot_use(sgc: Sgc, files: Files) -> None:
     assert_mistake(sgc("compare", *files.options, "--validation", "0.3"), "which has one; leave it out")
     assert_mistake(sgc("compare", "--validation", "0.3"), "--validation goes with your own files")
     with pytest.raises(SgclearnError):
-        read_compared(DataOptions(dataset="nothing"), None, Stages(None))
+        read_compared(NodeData(dataset="nothing"), None)

@@ -42,7 +42,7 @@ def test_fit_writes_the_run_folder(sgc: Sgc, files: Files, tmp_path: Path) -> No
         "SGC",
     ):
         assert word in result.out
-    assert "sgc evaluate --run run" in result.out
+    assert "sgc evaluate run" in result.out
 
 
 def test_fit_is_the_model_of_the_library(sgc: Sgc, files: Files, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_dataset_by_name(sgc: Sgc, monkeypatch: pytest.MonkeyPatch, data_dir: Pa
     result = sgc("fit", "--dataset", "cora", "--row-norm", "l1", *DECAY, "--seed", "5", "--json")
     assert result.code == 0, result.err
     assert result.document["data"]["test"] == 1000
-    assert result.document["results"][1]["test_accuracy"]["value"] > 0.75
+    assert result.document["results"][1]["test"]["accuracy"]["value"] > 0.75
     assert "Neural_Networks" in result.document["evaluation"]["classes"]
 
 
@@ -240,6 +240,6 @@ def test_embedded_graph_is_the_default(sgc: Sgc) -> None:
     assert "debian: 29,582 nodes" in result.out
     assert "divided by their l2 norm" in result.out
     metrics: dict[str, Any] = json.loads(Path("sgc-run/metrics.json").read_text())
-    plain, graph = (entry["test_accuracy"]["value"] for entry in metrics["results"])
+    plain, graph = (entry["test"]["accuracy"]["value"] for entry in metrics["results"])
     assert graph > plain + 0.05
     assert graph > 0.75

@@ -57,11 +57,11 @@ def test_one_class_names_the_file(sgc: Sgc, files: Files) -> None:
 
 def test_training_labels_are_called_so(sgc: Sgc, files: Files, tmp_path: Path) -> None:
     assert sgc("fit", *files.options, *DECAY, "--held-out", 0, "--out", "run").code == 0
-    result = sgc("evaluate", "--run", "run")
+    result = sgc("evaluate", "run")
     assert result.code == 0
     assert "all labels, 20 of them for training" in result.out
     assert result.err.startswith("warning: 20 of the 20 labels are training labels")
-    assert "training labels" in sgc("evaluate", "--run", "run", "--json").document["warning"]
+    assert "training labels" in sgc("evaluate", "run", "--json").document["warning"]
     assert sgc("fit", *files.options, *DECAY, "--out", "other").code == 0
-    fair = sgc("evaluate", "--run", "other", "--json")
+    fair = sgc("evaluate", "other", "--json")
     assert (fair.err, fair.document["warning"]) == ("", None)

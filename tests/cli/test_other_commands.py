@@ -47,7 +47,7 @@ def test_tune_shows_the_best_of_every_hop(sgc: Sgc, files: Files, tmp_path: Path
     assert len(document["trials"]) == 3 * 2 * 4
     assert {trial["n_hops"] for trial in document["trials"]} == {0, 2, 3}
     assert document["best"]["n_hops"] in {0, 2, 3}
-    assert document["test_accuracy"]["value"] >= 0.5
+    assert document["test"]["accuracy"]["value"] >= 0.5
     assert_mistake(sgc("tune", *files.options, "--out", "tune.json"), "tune.json, which exists")
 
 
@@ -78,7 +78,7 @@ def test_tune_by_the_search_of_the_paper(sgc: Sgc, files: Files) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--trials", "3"), "--trials goes with --search tpe"),
+        (("--trials", "3"), "--trials goes with search tpe"),
         (("--n-hops", "a,b"), "--n-hops must be numbers with commas between them, as 0,1,2: got 'a'"),
         (("--weight-decay", "1e-3;2"), "--weight-decay must be numbers"),
         (("--normalization", "sym,left"), "'left'"),
@@ -90,7 +90,7 @@ def test_tune_refuses(sgc: Sgc, files: Files, options: tuple[str, ...], words: s
 
 
 def test_evaluate_equals_the_library(sgc: Sgc, run_folder: Path) -> None:
-    result = sgc("evaluate", "--run", run_folder, "--json")
+    result = sgc("evaluate", run_folder, "--json")
     assert (result.code, result.err) == (0, "")
     metrics = json.loads((run_folder / "metrics.json").read_text())
     assert {key: result.document[key] for key in metrics["evaluation"]} == metrics["evaluation"]
@@ -98,7 +98,7 @@ def test_evaluate_equals_the_library(sgc: Sgc, run_folder: Path) -> None:
 
 
 def test_evaluate_shows_tables(sgc: Sgc, run_folder: Path) -> None:
-    result = sgc("evaluate", "--run", run_folder, "--split", "train", "--confidence", "0.9")
+    result = sgc("evaluate", run_folder, "--split", "train", "--confidence", "0.9")
     assert result.code == 0
     for word in (
         "16 nodes (train labels)",
@@ -145,12 +145,12 @@ def test_evaluate_refuses(sgc: Sgc, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("id,label\na,1\nb,2\n")
     both = ("--predictions", "p.csv", "--labels", "l.csv")
     for options, words in (
-        ((), "either --run, or --predictions and --labels: got none of them"),
-        (("--run", run_folder, "--labels", "l.csv"), "got --run and --labels"),
+        ((), "either RUN, or --predictions and --labels: got none of them"),
+        ((run_folder, "--labels", "l.csv"), "got RUN and --labels"),
         (both, "got none for 1 of 2, the first is 'b'"),
         ((*both, "--split", "val"), "--split needs labels with a split"),
-        (("--run", tmp_path), "without run.json"),
-        (("--run", run_folder, "--confidence", "95"), "confidence must lie between 0 and 1"),
+        ((tmp_path,), "without run.json"),
+        ((run_folder, "--confidence", "95"), "confidence must lie between 0 and 1"),
     ):
         assert_mistake(sgc("evaluate", *options), words)
 

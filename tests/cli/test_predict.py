@@ -42,7 +42,7 @@ def test_new_nodes_equal_a_graph_built_whole(
     sgc: Sgc, files: Files, run_folder: Path, new_files: tuple[object, ...], tmp_path: Path
 ) -> None:
     before = {path.name: path.read_bytes() for path in run_folder.iterdir()}
-    result = sgc("predict", "--run", run_folder, *new_files)
+    result = sgc("predict", run_folder, *new_files)
     assert (result.code, result.err) == (0, "")
     rows = rows_of(result.out)
     assert [row["id"] for row in rows] == ["x", "y"]
@@ -62,13 +62,13 @@ def test_new_nodes_equal_a_graph_built_whole(
 
 
 def test_new_nodes_need_no_edges(sgc: Sgc, run_folder: Path, new_files: tuple[object, ...]) -> None:
-    result = sgc("predict", "--run", run_folder, *new_files[2:], "--json")
+    result = sgc("predict", run_folder, *new_files[2:], "--json")
     assert [record["id"] for record in result.document["predictions"]] == ["x", "y"]
     assert set(result.document["predictions"][0]["probabilities"]) == {"red", "blue"}
 
 
 def test_run_alone_predicts_all_nodes_again(sgc: Sgc, run_folder: Path) -> None:
-    result = sgc("predict", "--run", run_folder)
+    result = sgc("predict", run_folder)
     assert result.code == 0
     assert rows_of(result.out) == rows_of((run_folder / "predictions.csv").read_text())
 
@@ -79,7 +79,7 @@ def test_new_edges_alone_predict_all_nodes_on_the_larger_graph(
     """A run without features takes new edges between its nodes, and no new nodes."""
     assert sgc("fit", "--edges", files.edges, "--labels", files.labels, *DECAY, "--out", "run").code == 0
     (tmp_path / "e2.csv").write_text("source,target\nr00,b07\nr00,b08\nr00,b09\n")
-    result = sgc("predict", "--run", "run", "--new-edges", "e2.csv")
+    result = sgc("predict", "run", "--new-edges", "e2.csv")
     assert result.code == 0
     again = rows_of(result.out)
     before = rows_of((tmp_path / "run" / "predictions.csv").read_text())
@@ -90,7 +90,7 @@ def test_new_edges_alone_predict_all_nodes_on_the_larger_graph(
 def test_out_writes_a_file_and_refuses_to_replace_it(
     sgc: Sgc, run_folder: Path, new_files: tuple[object, ...], tmp_path: Path
 ) -> None:
-    options = ("predict", "--run", run_folder, *new_files, "--out", "p.csv")
+    options = ("predict", run_folder, *new_files, "--out", "p.csv")
     result = sgc(*options)
     assert (result.code, result.out) == (0, "2 predictions written to p.csv\n")
     assert_mistake(sgc(*options), "p.csv, which exists", "--force")
@@ -118,11 +118,11 @@ def test_matrix_features_of_new_nodes_continue_the_row_numbers(sgc: Sgc, tmp_pat
     assert sgc("fit", *own, *DECAY, "--out", "run").code == 0
     (tmp_path / "f2.svm").write_text("1 1:1\n1 2:3\n")
     (tmp_path / "e2.csv").write_text("source,target\n4,0\n5,3\n")
-    result = sgc("predict", "--run", "run", "--new-edges", "e2.csv", "--new-features", "f2.svm")
+    result = sgc("predict", "run", "--new-edges", "e2.csv", "--new-features", "f2.svm")
     assert result.code == 0, result.err
     assert [(row["id"], row["label"]) for row in rows_of(result.out)] == [("4", "5"), ("5", "7")]
     np.savez(tmp_path / "wide.npz", X=np.ones((2, 9)))
-    wide = sgc("predict", "--run", "run", "--new-features", "wide.npz")
+    wide = sgc("predict", "run", "--new-features", "wide.npz")
     assert_mistake(wide, "wide.npz must have the 3 features that the model was fitted on: got 9")
 
 
@@ -147,14 +147,14 @@ def test_new_features_that_do_not_fit(
     sgc: Sgc, run_folder: Path, new_files: tuple[object, ...], text: str, words: list[str]
 ) -> None:
     Path("f2.csv").write_text(text)
-    assert_mistake(sgc("predict", "--run", run_folder, *new_files), *words)
+    assert_mistake(sgc("predict", run_folder, *new_files), *words)
 
 
 def test_category_that_the_fit_did_not_have_is_a_warning(
     sgc: Sgc, run_folder: Path, new_files: tuple[object, ...]
 ) -> None:
     Path("f2.csv").write_text("id,width,height,city\nx,1,1,Oslo\ny,1,1,Bern\n")
-    result = sgc("predict", "--run", run_folder, *new_files)
+    result = sgc("predict", run_folder, *new_files)
     assert result.code == 0
     assert "warning" in result.err
     assert "Oslo" in result.err
@@ -162,23 +162,23 @@ def test_category_that_the_fit_did_not_have_is_a_warning(
 
 def test_edge_to_an_unknown_id(sgc: Sgc, run_folder: Path, new_files: tuple[object, ...]) -> None:
     Path("e2.csv").write_text("source,target\nx,nobody\n")
-    assert_mistake(sgc("predict", "--run", run_folder, *new_files), "e2.csv", "'nobody'")
+    assert_mistake(sgc("predict", run_folder, *new_files), "e2.csv", "'nobody'")
 
 
 def test_wrong_choice_of_options(sgc: Sgc, run_folder: Path, tmp_path: Path) -> None:
     model = run_folder / "model.safetensors"
     for options, words in (
-        ((), "either --run or --model: got none of them"),
-        (("--run", run_folder, "--model", model), "either --run or --model: got both"),
-        (("--run", run_folder, "--edges", "e.csv"), "--edges goes with --model: got it with --run"),
-        (("--model", model, "--new-edges", "e.csv"), "--new-edges goes with --run: got it with --model"),
+        ((), "either RUN or --model: got none of them"),
+        ((run_folder, "--model", model), "either RUN or --model: got both"),
+        ((run_folder, "--edges", "e.csv"), "--edges goes with --model: got it with RUN"),
+        (("--model", model, "--new-edges", "e.csv"), "--new-edges goes with RUN: got it with --model"),
         (("--model", model), "--features is needed with --model"),
         (("--model", model, "--features", tmp_path / "features.csv"), "--edges is needed with a model"),
         (
             ("--model", tmp_path / "features.csv"),
             "features.csv must be a model that save_model wrote: got a text file",
         ),
-        (("--run", tmp_path), "RUN must be the folder of a run"),
+        ((tmp_path,), "RUN must be the folder of a run"),
     ):
         assert_mistake(sgc("predict", *options), words)
 
@@ -194,7 +194,7 @@ def test_run_that_is_damaged_or_later(sgc: Sgc, run_folder: Path) -> None:
         (json.dumps({**whole, "version": 1}), "got version 1; fit the model again"),
     ):
         description.write_text(text)
-        assert_mistake(sgc("predict", "--run", run_folder), words)
+        assert_mistake(sgc("predict", run_folder), words)
 
 
 def test_models_that_cannot_predict_here(sgc: Sgc, files: Files, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_models_that_cannot_predict_here(sgc: Sgc, files: Files, tmp_path: Path)
     save_model(SGCClassifier().fit(None, [0, -1, 1, -1], graph=graph), tmp_path / "none.safetensors")
     assert_mistake(sgc("predict", "--model", "none.safetensors"), "a model without features knows only")
     assert sgc("fit", "--edges", files.edges, "--labels", files.labels, *DECAY, "--out", "run").code == 0
-    new = sgc("predict", "--run", "run", "--new-features", files.features)
+    new = sgc("predict", "run", "--new-features", files.features)
     assert_mistake(new, "a model without features knows only", "--new-features")
 
 
@@ -221,7 +221,7 @@ def test_sparse_features_stay_sparse(sgc: Sgc, tmp_path: Path) -> None:
     assert "x_indptr" in np.load(tmp_path / "run" / "features.npz").files
     (tmp_path / "f2.csv").write_text("id,word,kind\nz,w3,even\n")
     (tmp_path / "e2.csv").write_text("source,target\nz,n1\n")
-    result = sgc("predict", "--run", "run", "--new-edges", "e2.csv", "--new-features", "f2.csv")
+    result = sgc("predict", "run", "--new-edges", "e2.csv", "--new-features", "f2.csv")
     assert [(row["id"], row["label"]) for row in rows_of(result.out)] == [("z", "b")]
 
 
@@ -233,7 +233,7 @@ def test_new_files_are_read_as_those_of_the_fit(sgc: Sgc, files: Files, tmp_path
     assert sgc("fit", *files.options, *columns, *DECAY, "--duplicates", "sum", "--out", "run").code == 0
     (tmp_path / "e2.csv").write_text("from_whom,note,to_whom,often\nx,?,r05,3\nx,?,r05,4\n")
     (tmp_path / "f2.csv").write_text("id,city,width,height\nx,Bern,1.5,1.0\n")
-    new = ("--run", "run", "--new-edges", "e2.csv", "--new-features", "f2.csv")
+    new = ("run", "--new-edges", "e2.csv", "--new-features", "f2.csv")
     found = sgc("predict", *new)
     assert found.code == 0, found.err
     other = sgc("predict", *new, "--duplicates", "max")
@@ -252,6 +252,6 @@ def test_new_edges_as_an_array_take_no_columns_of_the_fit(sgc: Sgc, tmp_path: Pa
     assert sgc("fit", *own, *columns, *DECAY, "--out", "run").code == 0
     np.savez(tmp_path / "f2.npz", X=np.array([[0.1]]))
     np.savez(tmp_path / "e2.npz", edges=np.array([[4, 3]]))
-    result = sgc("predict", "--run", "run", "--new-edges", "e2.npz", "--new-features", "f2.npz")
+    result = sgc("predict", "run", "--new-edges", "e2.npz", "--new-features", "f2.npz")
     assert result.code == 0, result.err
     assert [(row["id"], row["label"]) for row in rows_of(result.out)] == [("4", "7")]

@@ -135,7 +135,7 @@ def test_run_that_a_killed_process_was_replacing_is_recovered_by_its_reader(
     (work / "new").mkdir(parents=True)
     (work / "new" / "model.safetensors").write_bytes(b"half of a")
     os.rename(run_folder, work / "old")  # where two folders cannot be exchanged
-    assert sgc("evaluate", "--run", "run").code == 0
+    assert sgc("evaluate", "run").code == 0
     assert not work.exists()
 
 
@@ -148,7 +148,7 @@ def test_run_is_read_where_nothing_can_be_recovered(
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("sgclearn.folders.holding", forbid)
-    assert sgc("evaluate", "--run", "run").code == 0
+    assert sgc("evaluate", "run").code == 0
 
 
 def test_reader_never_mixes_two_runs(sgc: Sgc, files: Files, run_folder: Path) -> None:
@@ -204,12 +204,12 @@ def test_numbers_are_spelled_the_same_whatever_the_ids_are() -> None:
 )
 def test_missing_file_of_a_run_is_named(sgc: Sgc, run_folder: Path, name: str, command: str) -> None:
     os.unlink(run_folder / name)
-    assert_mistake(sgc(command, "--run", run_folder), f"the file {name}", "fit the model again")
+    assert_mistake(sgc(command, run_folder), f"the file {name}", "fit the model again")
 
 
 def test_missing_value_of_a_new_node_names_options_of_the_fit(
     sgc: Sgc, run_folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "f2.csv").write_text("id,city,width,height\nx,Bern,,1.0\ny,Bern,1,1\n")
-    result = sgc("predict", "--run", run_folder, "--new-features", "f2.csv")
+    result = sgc("predict", run_folder, "--new-features", "f2.csv")
     assert_mistake(result, "'width'", "fitted without --impute", "fit again with --impute")

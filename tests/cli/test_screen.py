@@ -74,7 +74,7 @@ def test_words_of_the_library_become_options(message: str, expected: str) -> Non
         (("fit", "--impute", "bogus"), ["'--impute': 'bogus' is not one of 'mean'"]),
         (("tune", "--n-hops", "1000000000-2000000000"), ["at most 1000 numbers of hops"]),
         (("tune", "--n-hops", "1,20000"), ["--n-hops must be at most 10000: got 20000"]),
-        (("fit", "--n-hops", "20000"), ["--n-hops must be at most 10000: got 20000"]),
+        (("fit", "--n-hops", "20000"), ["--n-hops must be a whole number from 0 to 10,000: got 20000"]),
         (("tune", "--n-hops", "3-1"), ["from few to many", "'3-1'"]),
     ],
 )

@@ -238,13 +238,13 @@ def test_explain_refuses_what_it_does_not_know(sgc: Sgc, run: Path) -> None:
 def test_runs_of_the_other_kind_are_refused_by_name(
     sgc: Sgc, run: Path, run_folder_of_fit: Path, tmp_path: Path
 ) -> None:
-    assert_mistake(sgc("predict", "--run", run), "use sgc text predict")
+    assert_mistake(sgc("predict", run), "use sgc text predict")
     for command in (("predict", "--data", "docs.csv"), ("explain", "--text", "oil")):
         assert_mistake(
             sgc("text", command[0], run_folder_of_fit, *command[1:]), "a run of nodes; use sgc predict"
         )
         assert_mistake(sgc("text", command[0], "nowhere", *command[1:]), "RUN must be the folder of a run")
-    assert sgc("evaluate", "--run", run).code == 0
+    assert sgc("evaluate", run).code == 0
 
 
 @pytest.fixture

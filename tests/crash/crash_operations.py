@@ -323,27 +323,32 @@ def remembered_fits() -> Iterator[None]:
     """Build the commands, read a file and fit a model once a process: it is the writing that is tried."""
     import typer.main
 
-    from sgclearn.cli import app, inputs
-    from sgclearn.cli.fit import Fitted
+    from sgclearn.cli import app
+    from sgclearn.tasks.nodes.task import Nodes
 
-    read, fit = inputs.read_problem, Fitted.of
-    problems: dict[str, Any] = {}
-    fits: dict[tuple[int, int], Any] = {}
+    read, candidates, fit = Nodes.read, Nodes.candidates, Nodes.fit
+    samples: dict[str, Any] = {}
+    models: dict[tuple[int, str], Any] = {}
 
-    def read_once(data: Any, stages: Any) -> Any:
-        if str(data) not in problems:
-            problems[str(data)] = read(data, stages)
-        return problems[str(data)]
+    def read_once(task: Nodes, data: Any, on_stage: Any) -> Any:
+        if str(data) not in samples:
+            samples[str(data)] = read(task, data, on_stage)
+        return samples[str(data)]
 
-    def fit_once(problem: Any, hops: int, *more: Any) -> Any:
-        key = id(problem), hops
-        if key not in fits:
-            fits[key] = fit(problem, hops, *more)
-        return fits[key]
+    def candidates_once(task: Nodes, of: Any, model: Any) -> Any:
+        key = id(of), str(model)
+        if key not in models:
+            models[key] = candidates(task, of, model)
+        return models[key]
+
+    def fit_once(task: Nodes, model: Any, *more: Any) -> None:
+        if not hasattr(model, "coef_"):
+            fit(task, model, *more)
 
     with (
         mock.patch.object(app, "app", typer.main.get_command(app.app)),
-        mock.patch.object(inputs, "read_problem", read_once),
-        mock.patch.object(Fitted, "of", fit_once),
+        mock.patch.object(Nodes, "read", read_once),
+        mock.patch.object(Nodes, "candidates", candidates_once),
+        mock.patch.object(Nodes, "fit", fit_once),
     ):
         yield

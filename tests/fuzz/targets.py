@@ -73,17 +73,17 @@ def _run(folder: Path, paths: list[Path]) -> Any:
     while run.parent != folder:
         run = run.parent
     out = folder / "out.csv"
-    sgc("evaluate", "--run", run)
-    sgc("predict", "--run", run, "--out", out)
+    sgc("evaluate", run)
+    sgc("predict", run, "--out", out)
     new = {path.name: path for path in paths if path.parent == folder}
     if new:
         options = ("--new-edges", new["new-e.csv"], "--new-features", new["new-f.csv"], "--force")
-        sgc("predict", "--run", run, *options, "--out", out)
+        sgc("predict", run, *options, "--out", out)
 
 
 def _text_run(folder: Path, paths: list[Path]) -> Any:
     run, out = folder / "texts", folder / "out.csv"
-    sgc("evaluate", "--run", run)
+    sgc("evaluate", run)
     sgc("text", "predict", run, "--data", folder / "docs.jsonl", "--out", out)
     sgc("text", "explain", run, "--text", "crude oil and corn", "--json")
 

@@ -227,4 +227,4 @@ def test_run_settings_that_are_deep_are_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(
         json.dumps({"format": "sgclearn-run"})[:-1] + ', "version": ' + "[" * 100_000
     )
-    assert run(["evaluate", "--run", str(tmp_path)]) == 2
+    assert run(["evaluate", str(tmp_path)]) == 2

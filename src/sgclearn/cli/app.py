@@ -62,7 +62,7 @@ def _program(
     Try it on the graph inside the package, then on your own files:
       sgc fit
       sgc fit --edges e.csv --features f.csv --labels l.csv --out run
-      sgc predict --run run --new-edges e2.csv --new-features f2.csv
+      sgc predict run --new-edges e2.csv --new-features f2.csv
     """
 
 

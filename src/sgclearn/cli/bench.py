@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import RESULT, JsonFlag, with_options
+from sgclearn.cli.options import JsonFlag, with_options
 from sgclearn.cli.output import Screen, Stages, complain, counted
 from sgclearn.errors import InputError, MissingExtraError
+from sgclearn.tasks.options import RESULT
 
 if TYPE_CHECKING:
     from sgclearn.bench.cases.case import Case

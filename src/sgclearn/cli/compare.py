@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import RESULT, SPLIT, DataOptions, ForceFlag, JsonFlag, named_in, with_options
+from sgclearn.cli.options import ForceFlag, JsonFlag, named_in, with_options
 from sgclearn.cli.output import Screen, complain, counted, in_options
 from sgclearn.errors import InputError, MissingExtraError
+from sgclearn.tasks.nodes.options import NodeData
+from sgclearn.tasks.options import RESULT, SPLIT
 
 if TYPE_CHECKING:
-    from sgclearn.cli.compare_data import Compared
     from sgclearn.experiments import ModelComparison
+    from sgclearn.experiments.compared import Compared
 
 COMMAND = "compare"
 WHAT = "Comparison"
@@ -71,7 +73,7 @@ def command(
         ),
     ] = Prepare.auto,
     threads: Annotated[int, _option("Threads of every model.", WHAT, show_default=True)] = 1,
-    data: DataOptions,
+    data: NodeData,
     validation: Annotated[
         float | None,
         _option(
@@ -100,11 +102,11 @@ def command(
       sgc compare cora --models gcn,mlp --runs 3
       sgc compare --edges e.csv --features f.csv --labels l.csv --models all
     """
-    from sgclearn.cli.compare_data import read_compared
-    from sgclearn.cli.inputs import EMBEDDED
     from sgclearn.cli.tune import hops_of
+    from sgclearn.experiments.compared import read_compared
     from sgclearn.experiments.own_models import check_models
     from sgclearn.experiments.plan import check_amounts
+    from sgclearn.tasks.nodes.reading import EMBEDDED
 
     if name is not None:
         if data.dataset is not None:
@@ -126,14 +128,14 @@ def command(
     _check_folder(folder, force)
     screen = Screen(as_json)
     with screen.progress() as stages:
-        compared = read_compared(data, validation, stages)
-    screen.field("Data", str(compared.problem))
+        compared = read_compared(data, validation, stages.stage)
+    screen.field("Data", str(compared.samples))
     screen.field("Split", compared.splits)
     settings = {"runs": runs, "n_hops": hops, "prepare": prepare.value, "threads": threads}
     comparison = _run(screen, compared, named, data.seed, folder, force, settings)
     figures = _draw(comparison, folder)
     document = {
-        "data": compared.problem.summary,
+        "data": compared.samples.summary,
         "split": compared.splits,
         **comparison.to_dict(),
         "threads": threads,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import RESULT, help_of
+from sgclearn.cli.options import help_of
 from sgclearn.cli.output import LEAST_GAP, Screen, complain, counted
+from sgclearn.tasks.options import RESULT
 
 if TYPE_CHECKING:
     from sgclearn.datasets import DatasetInfo, FetchedDataset

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import FILES, RESULT, JsonFlag
+from sgclearn.cli.options import JsonFlag
 from sgclearn.cli.output import Screen, complain, counted
+from sgclearn.cli.task_commands import title_of
 from sgclearn.errors import InputError
+from sgclearn.runs.place import LABELS, PREDICTIONS
+from sgclearn.tasks.options import FILES, RESULT
 
 if TYPE_CHECKING:
     from sgclearn.evaluate import Evaluation, Interval
-    from sgclearn.features import Labels
 
 COMMAND = "evaluate"
 MOST_CLASSES = 15  # of a confusion matrix that a person can read
@@ -29,10 +30,7 @@ class Split(StrEnum):
 
 
 def command(
-    run: Annotated[
-        Path | None,
-        typer.Option(help="Folder that sgc fit wrote.", rich_help_panel=FILES, show_default=False),
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(help="Folder that a fit wrote.", show_default=False)] = None,
     predictions: Annotated[
         Path | None,
         typer.Option(help="Table with the columns id and label.", rich_help_panel=FILES, show_default=False),
@@ -63,111 +61,62 @@ def command(
 
     \b
     Examples:
-      sgc evaluate --run run
+      sgc evaluate run
       sgc evaluate --predictions predictions.csv --labels labels.csv --split test
     """
-    from sgclearn.evaluate import evaluate_predictions
+    from sgclearn.runs.matching import match_files, match_run
+    from sgclearn.runs.run import Run
+    from sgclearn.tasks import TASKS, get_task
 
-    with ExitStack() as stack:
-        truth_file, guess_file = _files(run, predictions, labels, stack)
-        which, n_train, truth, guess = _matched(truth_file, guess_file, split)
-    warning = None
-    if n_train:
-        which = which if split is Split.train else f"{which}, {n_train:,} of them for training"
+    which = None if split is None else split.value
+    if run is not None and predictions is None and labels is None:
+        with Run.open(run) as opened:
+            task = get_task(opened.task if opened.task in TASKS else "nodes")
+            matched = match_run(opened, which)
+        labels, predictions = run / LABELS, run / PREDICTIONS
+    elif run is None and predictions is not None and labels is not None:
+        task, matched = get_task("nodes"), match_files(labels, predictions, which)
+    else:
+        raise InputError(
+            "evaluate needs either RUN, or --predictions and --labels",
+            _given(run, predictions, labels) or "none of them",
+            "name a folder that sgc fit wrote, or both files",
+        )
+    warning, words = None, matched.which
+    if matched.n_train:
+        if split is not Split.train:
+            words += f", {matched.n_train:,} of them for training"
         warning = (
-            f"{n_train:,} of the {len(truth):,} labels are training labels, which a model knows by heart, so "
+            f"{matched.n_train:,} of the {matched.n:,} labels are training labels, which a model knows by heart, so "
             "that the figures are too good: hold labels back with sgc fit --held-out, or name others with --split."
         )
         complain(f"warning: {warning}")
-    evaluation = evaluate_predictions(truth, guess, confidence=confidence)
+    evaluation = task.score(matched.truth, matched.guess, confidence=confidence)
     screen = Screen(as_json)
-    screen.field("Compared", f"{counted(evaluation.n, 'node')} ({which}) of {truth_file} with {guess_file}")
+    screen.field("Compared", f"{counted(evaluation.n, task.unit)} ({words}) of {labels} with {predictions}")
     _show(screen, evaluation)
     screen.document(
         {
-            "labels": truth_file,
-            "predictions": guess_file,
-            "split": which,
+            "labels": labels,
+            "predictions": predictions,
+            "split": words,
             "warning": warning,
             **evaluation.to_dict(),
         }
     )
 
 
-def _files(
-    run: Path | None, predictions: Path | None, labels: Path | None, stack: ExitStack
-) -> tuple[Path, Path]:
-    """Files of true and predicted labels; those of a run belong together when `stack` is closed."""
-    from sgclearn.runs.place import LABELS, PREDICTIONS
-    from sgclearn.runs.run import Run
-
-    if run is not None and predictions is None and labels is None:
-        opened = stack.enter_context(Run.open(run))
-        return opened.path(LABELS), opened.path(PREDICTIONS)
-    if run is None and predictions is not None and labels is not None:
-        return labels, predictions
-    raise InputError(
-        "evaluate needs either --run, or --predictions and --labels: got "
-        + (_given(run=run, predictions=predictions, labels=labels) or "none of them")
-        + "; name a folder that sgc fit wrote, or both files."
-    )
+def _given(run: Path | None, predictions: Path | None, labels: Path | None) -> str:
+    given = {"RUN": run, "--predictions": predictions, "--labels": labels}
+    return " and ".join(name for name, value in given.items() if value is not None)
 
 
-def _given(**options: Path | None) -> str:
-    return " and ".join(f"--{name}" for name, value in options.items() if value is not None)
-
-
-def _matched(
-    truth_file: Path, guess_file: Path, split: Split | None
-) -> tuple[str, int, list[Any], list[Any]]:
-    """Which labels were taken, how many of them are for training, and true and predicted class of each."""
-    from sgclearn.features import read_labels
-    from sgclearn.graph import NodeIds
-    from sgclearn.runs.predictions import read_predictions
-
-    labels, predicted = read_labels(truth_file), read_predictions(guess_file)
-    which, taken = _chosen(truth_file, labels, split)
-    ids = labels.ids[taken]
-    rows = NodeIds(predicted.ids).lookup(ids)
-    if (rows < 0).any():
-        first = ids[rows < 0][:1].tolist()[0]
-        raise InputError(
-            f"{guess_file} must have a prediction for every label that is compared: got none for "
-            f"{int((rows < 0).sum()):,} of {len(ids):,}, the first is {first!r}; predict these nodes too."
-        )
-    truth, guess = labels.values[taken].tolist(), predicted.values[rows].tolist()
-    if isinstance(truth[0], str) != isinstance(guess[0], str):
-        truth, guess = [str(value) for value in truth], [str(value) for value in guess]
-    n_train = 0 if labels.splits is None else int((labels.splits[taken] == "train").sum())
-    return which, n_train, truth, guess
-
-
-def _chosen(path: Path, labels: Labels, split: Split | None) -> tuple[str, Any]:
-    import numpy as np
-
-    if labels.splits is None and split not in (None, Split.all):
-        raise InputError(f"--split needs labels with a split: got {path} without; add a split column.")
-    if split is None:
-        split = Split.test if labels.splits is not None and "test" in labels.splits.tolist() else Split.all
-    if split is Split.all or labels.splits is None:
-        return "all labels", np.ones(len(labels.ids), dtype=bool)
-    taken = labels.splits == split.value
-    if not taken.any():
-        raise InputError(
-            f"{path} must have labels of the split {split.value}: got none; choose another --split."
-        )
-    return f"{split.value} labels", taken
-
-
-def _show(screen: Screen, evaluation: Evaluation) -> None:
-    screen.field("Accuracy", _spelled(evaluation.accuracy, evaluation.confidence))
-    screen.field("Macro-F1", _spelled(evaluation.macro_f1, evaluation.confidence))
-    rows = [
-        (str(row.label), str(row.precision), str(row.recall), str(row.f1), f"{row.support:,}")
-        for row in evaluation.per_class
-    ]
-    screen.table(("class", "precision", "recall", "F1", "nodes"), rows)
-    if not _show_confusion(screen, evaluation):
+def _show(screen: Screen, evaluation: Any) -> None:
+    for name, interval in evaluation.headline().items():
+        screen.field(title_of(name), _spelled(interval, evaluation.confidence))
+    for table in evaluation.tables():
+        screen.table(table.header, table.rows, left=table.left, title=table.title)
+    if hasattr(evaluation, "confusion") and not _show_confusion(screen, evaluation):
         mistakes = [(str(a), str(b), f"{count:,}") for a, b, count in evaluation.top_confusions()]
         screen.table(("class", "predicted as", "nodes"), mistakes, left=2, title="Most frequent mistakes")
 

@@ -6,10 +6,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sgclearn.cli.layout import column_widths, record_lines
-from sgclearn.errors import ANY, Setting
+from sgclearn.errors import ANY, InputError, Setting
+from sgclearn.errors import counted as counted
 from sgclearn.runs.documents import to_json
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from sgclearn.runs.predictions import Predictions
-    from sgclearn.runs.run import RunFile
 
 # Where no terminal says how wide it is.
 PLAIN_WIDTH = 100
@@ -56,7 +57,7 @@ OPTION_OF = {
             "min_count",
             "min_df",
         ),
-        *("max_df", "max_words", "window", "recipe", "runs", "threads", "out", "held_out"),
+        *("max_df", "max_words", "window", "recipe", "runs", "threads", "out", "held_out", "split", "force"),
     )
 }
 _WHOLE = "|".join(name for name in OPTION_OF if "=" in name)
@@ -119,6 +120,12 @@ def option(setting: Setting) -> str | None:
         return name
     whole = OPTION_OF.get(str(setting))
     return whole or (f"no {name}" if setting.value is None else f"{name} {setting.shown}")
+
+
+def check_new_file(out: Path | None, force: bool) -> None:
+    """Refuse to overwrite a file that nobody said to replace."""
+    if out is not None and out.exists() and not force:
+        raise InputError(f"--out must be a new file: got {out}, which exists; choose another or add --force.")
 
 
 def complain(text: str) -> None:
@@ -267,20 +274,3 @@ def _console(stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PLAIN_WIDTH
     return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
-
-
-def written(files: Sequence[RunFile]) -> list[tuple[str, str]]:
-    """Name and meaning of the files of a run."""
-    return [*((file.name, file.meaning) for file in files), ("run.json", "settings and versions")]
-
-
-def counted(number: int, noun: str) -> str:
-    """Say how many, as `1 node` or `2,708 nodes`.
-
-    Examples
-    --------
-    >>> counted(2708, "node")
-    '2,708 nodes'
-    """
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{number:,} {noun if number == 1 else plural}"

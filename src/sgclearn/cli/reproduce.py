@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgclearn.cli.figure_files import write_figure
-from sgclearn.cli.options import RESULT, JsonFlag, named_in, with_options
+from sgclearn.cli.options import JsonFlag, named_in, with_options
 from sgclearn.cli.output import Screen, complain, counted, in_options
 from sgclearn.cli.reproduced_files import check_no_loss, check_page, file_stem, write_document, write_page
 from sgclearn.cli.run_progress import watching
 from sgclearn.errors import InputError, MissingExtraError, SgclearnError
+from sgclearn.tasks.options import RESULT
 
 if TYPE_CHECKING:
     from sgclearn.experiments import Selection

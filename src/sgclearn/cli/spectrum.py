@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import (
-    MODEL,
-    RESULT,
-    DataOptions,
-    ForceFlag,
-    GraphOptions,
-    JsonFlag,
-    with_options,
-)
+from sgclearn.cli.options import ForceFlag, JsonFlag, with_options
 from sgclearn.cli.output import Screen, Stages, counted
 from sgclearn.errors import InputError
+from sgclearn.tasks.nodes.options import GraphOptions, NodeData
+from sgclearn.tasks.options import MODEL, RESULT
 
 if TYPE_CHECKING:
     from sgclearn.graph import Graph
@@ -135,13 +129,13 @@ def show_summary(screen: Screen, summary: SpectrumSummary) -> None:
 
 def _read(data: GraphOptions, stages: Stages) -> tuple[str, Graph, Any]:
     """Name, graph and features that the options ask for; the embedded graph if they name nothing."""
-    from sgclearn.cli.inputs import features_of, graph_of, read_problem
+    from sgclearn.tasks.nodes.reading import features_of, graph_of, read_nodes
 
     given = {field.name: getattr(data, field.name) for field in fields(GraphOptions)}
-    options = DataOptions(**given)
+    options = NodeData(**given)
     if data.dataset is not None or (data.edges is None and data.features is None):
-        problem = read_problem(options, stages)
-        return problem.name, problem.graph, problem.X
+        samples = read_nodes(options, stages.stage)
+        return samples.name, samples.graph, samples.X
     if data.edges is None:
         raise InputError("--edges is needed beside --features: got none; name the file of the edges.")
     if data.data_dir is not None:
@@ -154,7 +148,7 @@ def _read(data: GraphOptions, stages: Stages) -> tuple[str, Graph, Any]:
         raise InputError(
             f"--{unused[0].replace('_', '-')} goes with --features: got it without; leave one of them out."
         )
-    graph = graph_of(options, data.edges, features, stages)
+    graph = graph_of(options, data.edges, features, stages.stage)
     return data.edges.name, graph, None if features is None else features.align(graph)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from sgclearn.cli.options import FILES, RESULT, JsonFlag, with_options
+from sgclearn.cli.options import JsonFlag, with_options
 from sgclearn.cli.output import Screen, counted
 from sgclearn.cli.text_options import By, RunFolder, open_text_run, text_option
 from sgclearn.errors import DataFileError, InputError
+from sgclearn.tasks.options import FILES, RESULT
 
 if TYPE_CHECKING:
     from sgclearn.tasks.text import Explanation

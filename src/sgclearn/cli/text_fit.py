@@ -7,21 +7,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from sgclearn.cli.options import (
-    FILES,
-    MODEL,
-    READING,
-    RESULT,
-    SPLIT,
-    ClassWeight,
-    ForceFlag,
-    JsonFlag,
-    chosen,
-    with_options,
-)
-from sgclearn.cli.output import Screen, counted, written
+from sgclearn.cli.options import ForceFlag, JsonFlag, with_options
+from sgclearn.cli.output import Screen, counted
 from sgclearn.cli.text_options import Recipe, TextGraphOptions, TextReading, read_texts, text_option
 from sgclearn.errors import InputError
+from sgclearn.tasks.options import FILES, MODEL, READING, RESULT, SPLIT, ClassWeight, chosen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,10 +124,10 @@ def command(
         stages.stage(f"writing {folder}")
         files = _write(place, model, labelled, metrics, settings, [data])
     _show(screen, model, labelled, evaluation, seconds)
-    screen.table(("written to " + str(folder), ""), written(files), left=2)
+    screen.table(("written to " + str(folder), ""), _written(files), left=2)
     screen.line(f"\nnext: sgc text predict {folder} --data NEW.csv")
     screen.document(
-        {**metrics, "folder": folder, "files": {name: folder / name for name, _ in written(files)}}
+        {**metrics, "folder": folder, "files": {name: folder / name for name, _ in _written(files)}}
     )
 
 
@@ -282,6 +272,10 @@ def _write(
     ]
     Run.write(place, "text", files, settings, inputs)
     return files
+
+
+def _written(files: list[RunFile]) -> list[tuple[str, str]]:
+    return [*((file.name, file.meaning) for file in files), ("run.json", "settings and versions")]
 
 
 def _show(

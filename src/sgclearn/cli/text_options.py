@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgclearn.cli.options import READING, chosen
 from sgclearn.errors import InputError
+from sgclearn.tasks.options import READING, chosen
 
 if TYPE_CHECKING:
     from sgclearn.runs.run import Run
@@ -159,7 +159,7 @@ def open_text_run(folder: Path) -> Run:
     from sgclearn.runs.run import Run
 
     run = Run.open(folder)
-    run.require("text", "use sgc predict")
+    run.require("text")
     return run
 
 

@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated
 
-from sgclearn.cli.options import FILES, RESULT, ForceFlag, JsonFlag, with_options
-from sgclearn.cli.output import Screen, counted
+from sgclearn.cli.options import ForceFlag, JsonFlag, with_options
+from sgclearn.cli.output import Screen, check_new_file, counted
 from sgclearn.cli.text_options import RunFolder, TextReading, open_text_run, read_texts, text_option
-from sgclearn.errors import InputError
+from sgclearn.tasks.options import FILES, RESULT
 
 COMMAND = "predict"
 
@@ -42,8 +42,7 @@ def command(
     from sgclearn.tasks.text import load_text_model
 
     screen = Screen(as_json)
-    if out is not None and out.exists() and not force:
-        raise InputError(f"--out must be a new file: got {out}, which exists; choose another or add --force.")
+    check_new_file(out, force)
     opened = open_text_run(run)
     settings = opened.settings
     missing = [field.name for field in fields(reading) if getattr(reading, field.name) is None]

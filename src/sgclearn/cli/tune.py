@@ -10,22 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from sgclearn.cli.fit import DEFAULT_SEED, show_data
-from sgclearn.cli.options import (
-    MODEL,
-    RESULT,
-    DataOptions,
-    FitOptions,
-    ForceFlag,
-    JsonFlag,
-    chosen,
-    with_options,
-)
-from sgclearn.cli.output import Screen
+from sgclearn.cli.options import ForceFlag, JsonFlag, with_options
+from sgclearn.cli.output import Screen, check_new_file
+from sgclearn.cli.task_commands import show_samples
 from sgclearn.errors import InputError
+from sgclearn.runs.documents import write_json
+from sgclearn.tasks.nodes.options import NodeData
+from sgclearn.tasks.options import MODEL, RESULT, FitOptions
 
 if TYPE_CHECKING:
-    from sgclearn.tasks.protocol import Samples
+    from sgclearn.tasks.driver import Tuned
 
 COMMAND = "tune"
 SEARCH = "Search"
@@ -49,7 +43,7 @@ class Scoring(StrEnum):
 @with_options
 def command(
     *,
-    data: DataOptions,
+    data: NodeData,
     n_hops: Annotated[
         str, typer.Option(help="Hops to try, as 0,1,2 or 0-10.", rich_help_panel=SEARCH)
     ] = "0-10",
@@ -114,63 +108,32 @@ def command(
       sgc tune --edges e.csv --features f.csv --labels l.csv --n-hops 0-4
       sgc tune --dataset cora --normalization sym,rw --gamma 0,1
     """
-    from sgclearn.cli.inputs import read_problem
-    from sgclearn.estimators import SGCClassifierCV
+    from sgclearn.tasks import driver
+    from sgclearn.tasks.candidates import Search
+    from sgclearn.tasks.nodes.task import Nodes
 
-    screen = Screen(as_json)
-    _check_out(out, force)
-    candidates: dict[str, Any] = {
-        "n_hops": hops_of(n_hops),
-        "weight_decay": _listed("--weight-decay", weight_decay, float),
-        "normalization": _listed("--normalization", normalization, str),
-        "gamma": _listed("--gamma", gamma, float),
-    }
-    with screen.progress() as stages:
-        problem = read_problem(data, stages)
-    validation = problem.where("val")
-    _refuse_unused(search, trials, cv, len(validation) > 0)
-    row_norm = problem.row_norm if how.row_norm is None else chosen(how.row_norm)
-    model = SGCClassifierCV(
-        **candidates,
-        row_norm=row_norm,
-        search=search.value,
-        n_trials=60 if trials is None else trials,
-        cv=5 if cv is None else cv,
-        scoring=scoring.value,
-        random_state=DEFAULT_SEED if data.seed is None else data.seed,
-        **how.parameters(),
-        compute=how.compute(),
+    task, screen = Nodes(), Screen(as_json)
+    check_new_file(out, force)
+    wanted = Search(
+        hops_of(n_hops),
+        _listed("--weight-decay", weight_decay, float),
+        _listed("--normalization", normalization, str),
+        _listed("--gamma", gamma, float),
+        search.value,
+        trials,
+        cv,
+        scoring.value,
     )
-    show_data(screen, problem, row_norm if how.row_norm is None else None)
     with screen.progress() as stages:
-        model.fit(
-            problem.X,
-            problem.labels("train", "val"),
-            graph=problem.graph,
-            validation=validation if len(validation) else None,
-            on_step=stages.stage("trying settings"),
-        )
-    document = _document(problem, model, row_norm)
+        samples = task.read(data, stages.stage)
+    candidate = task.search(samples, wanted, how)
+    show_samples(screen, samples, task.remarks(samples, how))
+    with screen.progress() as stages:
+        tuned = driver.tune(task, samples, candidate, on_stage=stages.stage)
     if out is not None:
-        from sgclearn.runs.documents import write_json
-
-        write_json(out, document)
-    _show(screen, model, document, scoring.value, out)
-    screen.document(document)
-
-
-def _check_out(out: Path | None, force: bool) -> None:
-    if out is not None and out.exists() and not force:
-        raise InputError(f"--out must be a new file: got {out}, which exists; choose another or add --force.")
-
-
-def _refuse_unused(search: Search, trials: int | None, cv: int | None, has_validation: bool) -> None:
-    if trials is not None and search is Search.path:
-        raise InputError(f"--trials goes with --search tpe: got {trials} with path; leave it out.")
-    if cv is not None and has_validation:
-        raise InputError(
-            f"--cv goes with labels without validation nodes: got {cv} and a val split; leave it out."
-        )
+        write_json(out, tuned.document)
+    _show(screen, tuned, scoring.value, out)
+    screen.document(tuned.document)
 
 
 def hops_of(text: str) -> list[int]:
@@ -213,23 +176,6 @@ def _listed(option: str, text: str | None, kind: Callable[[str], T]) -> list[T] 
         ) from None
 
 
-def _document(problem: Samples, model: Any, row_norm: str | None) -> dict[str, Any]:
-    test = problem.where("test")
-    accuracy = None
-    if len(test):
-        from sgclearn.evaluate import evaluate_predictions
-
-        guess = model.predict(problem.X, graph=problem.graph, nodes=test)
-        accuracy = evaluate_predictions(problem.y[test], guess).accuracy._asdict()
-    return {
-        "data": problem.summary,
-        "best": {**model.best_params_, "row_norm": row_norm},
-        "validation_score": model.best_score_,
-        "test_accuracy": accuracy,
-        "trials": model.cv_results_,
-    }
-
-
 def _gamma(trial: dict[str, Any]) -> str:
     """Weight of a node itself as it was used; the Chebyshev matrix has none."""
     if trial["normalization"] == "cheby":
@@ -242,15 +188,16 @@ def _rank(trial: dict[str, Any]) -> tuple[float, float, float]:
     return (-trial["score"], trial["log_loss"], -trial["weight_decay"])
 
 
-def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, out: Path | None) -> None:
-    trials = model.cv_results_
+def _show(screen: Screen, tuned: Tuned, scoring: str, out: Path | None) -> None:
+    document = tuned.document
+    trials = document["trials"]
     best_of = [
         min((trial for trial in trials if trial["n_hops"] == hops), key=_rank)
         for hops in sorted({trial["n_hops"] for trial in trials})
     ]
     rows = []
     for trial in best_of:
-        is_best = trial["n_hops"] == model.best_params_["n_hops"]
+        is_best = trial["n_hops"] == document["best"]["n_hops"]
         gamma = _gamma(trial)
         settings = (trial["normalization"], gamma, f"{trial['weight_decay']:.3g}")
         spread = f"{trial['score_std']:.3f}" if trial["score_std"] else "-"
@@ -260,12 +207,13 @@ def _show(screen: Screen, model: Any, document: dict[str, Any], scoring: str, ou
     header = ("hops", "matrix", "gamma", "weight decay", f"{name} (held out)", "spread", "")
     screen.table(header, rows, left=2)
     screen.line()
-    best, accuracy = model.best_params_, document["test_accuracy"]
+    best, scores = document["best"], document["test"]
     more = "" if best["gamma"] is None else f" --gamma {best['gamma']:g}"
-    more += "" if document["best"]["row_norm"] is None else f" --row-norm {document['best']['row_norm']}"
-    if accuracy is not None:
+    more += "" if best["row_norm"] is None else f" --row-norm {best['row_norm']}"
+    if scores is not None:
         screen.field(
-            "Test", "accuracy {value:.3f} (95 % interval {low:.3f} to {high:.3f})".format(**accuracy)
+            "Test",
+            "accuracy {value:.3f} (95 % interval {low:.3f} to {high:.3f})".format(**scores["accuracy"]),
         )
     screen.field(
         "Best",

@@ -19,6 +19,7 @@ from sgclearn.evaluate.intervals import (
     percentile_interval,
     wilson,
 )
+from sgclearn.evaluate.table import Table
 from sgclearn.validation.parameters import check_parameter
 
 N_BOOTSTRAP = 1000
@@ -64,7 +65,15 @@ class Evaluation:
 
     def headline(self) -> dict[str, Interval]:
         """The figures of a table with one line a model."""
-        return {"accuracy": self.accuracy, "macro-F1": self.macro_f1}
+        return {"accuracy": self.accuracy, "macro_f1": self.macro_f1}
+
+    def tables(self) -> list[Table]:
+        """One line a class."""
+        rows = [
+            (str(row.label), str(row.precision), str(row.recall), str(row.f1), f"{row.support:,}")
+            for row in self.per_class
+        ]
+        return [Table(("class", "precision", "recall", "F1", "nodes"), rows)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""

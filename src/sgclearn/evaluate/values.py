@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
 from sgclearn.evaluate.intervals import Interval, check_confidence, percentile_interval
+from sgclearn.evaluate.table import Table
 
 N_BOOTSTRAP = 1000
 _BLOCK = 2**22  # weights drawn at once
@@ -46,7 +47,12 @@ class ValueEvaluation:
 
     def headline(self) -> dict[str, Interval]:
         """The figures of a table with one line a model."""
-        return {"R2": self.r2, "MAE": self.mae}
+        return {"r2": self.r2, "mae": self.mae}
+
+    def tables(self) -> list[Table]:
+        """One line a target, where there are several."""
+        rows = [(each.target, str(each.r2), str(each.mae)) for each in self.per_target]
+        return [Table(("target", "R2", "MAE"), rows)] if len(rows) > 1 else []
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""

@@ -124,7 +124,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     SGCClassifier or SGCMultilabelClassifier
-        Fitted, without `plan_` and `transduction_`, which belong to the training graph.
+        Fitted, without `plan_` and `transduction_`, which belong to the training graph. `feature_encoding_` is the
+        encoding of the features, where one was saved.
 
     Raises
     ------
@@ -146,6 +147,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
             model.feature_names_in_ = np.array(header["fitted"]["feature_names_in_"], dtype=object)
         model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
         model.classes_ = restored_classes(header, tensors)
+        if "feature_encoding" in header:
+            model.feature_encoding_ = header["feature_encoding"]
         check_loaded(model, least_classes=2 if name == "SGCClassifier" else 1)
     return model
 

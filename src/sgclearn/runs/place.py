@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.folders import Claim, FolderTakenError
 
 DEFAULT_NAME = "sgc-run"
@@ -122,12 +122,12 @@ def _check_place(folder: Path, force: bool) -> None:
         raise FolderTakenError(
             "out must be a new or empty folder",
             f"{folder}, which has files in it",
-            "choose another, or replace those of a run with force=True",
+            ("choose another, or replace those of a run with ", Setting("force", True)),
             argument="out",
         )
     if not (folder / RUN).is_file():
         raise InputError(
-            "force=True replaces a run",
+            "force replaces a run",
             f"{folder}, which has files in it and no {RUN}",
             "choose another folder",
             argument="force",

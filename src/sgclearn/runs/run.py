@@ -198,11 +198,14 @@ class Run:
                     "open it again",
                 )
 
-    def require(self, task: str, remedy: str) -> None:
+    def require(self, task: str) -> None:
         """Refuse a run of another task."""
         if self.task != task:
             raise InputError(
-                f"run must be a run of {task}", f"{self.folder}, a run of {self.task}", remedy, argument="run"
+                f"run must be a run of {task}",
+                f"{self.folder}, a run of {self.task}",
+                f"use sgc {'' if self.task == 'nodes' else self.task + ' '}predict",
+                argument="run",
             )
 
     def path(self, name: str) -> Path:

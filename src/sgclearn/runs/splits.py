@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError
 
 SPLITS = ("train", "val", "test")
-DEFAULT_HELD_OUT = 0.2
+DEFAULT_HELD_OUT, DEFAULT_SEED = 0.2, 2019
 
 
 def has_label(y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -72,3 +73,44 @@ def hold_out(y: NDArray[Any], share: float, seed: int) -> NDArray[Any]:
         count = min(round(share * len(samples)), len(samples) - 1)
         split[rng.permutation(samples)[:count]] = "test"
     return split
+
+
+def split_labels(
+    y: NDArray[Any], given: NDArray[Any] | None, held_out: float | None, seed: int, path: Path
+) -> NDArray[Any]:
+    """The split that labels came with, which must leave some to train on, or one that is drawn.
+
+    Parameters
+    ----------
+    y : array (m,) or (m, q)
+    given : object array (m,), or None
+        "train", "val", "test", or None for samples without a label.
+    held_out : float, optional
+        Share to hold back where no split is given, 0.2 if not said.
+    seed : int
+    path : Path
+        File of the labels, for messages.
+    """
+    if given is None:
+        return hold_out(y, DEFAULT_HELD_OUT if held_out is None else held_out, seed)
+    if held_out is not None:
+        raise InputError(
+            "held_out goes with labels without a split",
+            f"it with {path}, which has one",
+            "leave it out, or drop the split column",
+            argument="held_out",
+        )
+    if not (given == "train").any():
+        raise InputError(f"{path} must have labels to train on", "a split without train", "add some")
+    return given
+
+
+def check_classes(y: NDArray[Any], path: Path) -> None:
+    """Refuse training labels of one class."""
+    known = sorted(set(y[has_label(y)].tolist()))
+    if len(known) < 2:
+        raise InputError(
+            f"{path} must have training labels of at least two classes",
+            f"one class, {known[0]!r}",
+            "label a sample of another class",
+        )

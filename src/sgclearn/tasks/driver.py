@@ -18,6 +18,7 @@ from sgclearn.runs.place import FEATURES, GRAPH, LABELS, METRICS, MODEL, PREDICT
 from sgclearn.runs.predictions import Predictions
 from sgclearn.runs.run import Run, RunFile
 from sgclearn.runs.splits import SPLITS
+from sgclearn.tables.messages import counted
 from sgclearn.tasks.protocol import Candidate, OnStage, Samples, Task, silent
 
 
@@ -41,21 +42,16 @@ class Trial:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON; the time it took is left out, so that the same run gives the same file."""
-        scores = None if self.evaluation is None else self.evaluation.headline()
         return {
             "model": self.candidate.name,
             "n_hops": self.candidate.n_hops,
             "weight_decay": getattr(self.model, "weight_decay_", None),
             "weight_decay_tuned": self.validation is not None,
             "validation_score": self.validation,
-            "test": None if scores is None else {name: _plain(score) for name, score in scores.items()},
+            "test": None if self.evaluation is None else _plain(self.evaluation),
             "n_iter": getattr(self.model, "n_iter_", None),
             "converged": getattr(self.model, "converged_", None),
         }
-
-
-def _plain(score: Any) -> Any:
-    return score._asdict() if hasattr(score, "_asdict") else score
 
 
 @dataclass
@@ -66,8 +62,8 @@ class Fit:
     trials: list[Trial]
     predictions: Predictions
     metrics: dict[str, Any]
-    run: Run
     files: list[RunFile]
+    run: Run
 
     @property
     def model(self) -> Any:
@@ -81,6 +77,7 @@ def fit(
     model: Any,
     place: Place,
     *,
+    candidates: Sequence[Candidate] | None = None,
     settings: Mapping[str, Any] | None = None,
     on_stage: OnStage = silent,
 ) -> Fit:
@@ -94,28 +91,31 @@ def fit(
         Options of the model, an instance of `task.Model`.
     place : Place
         From `Run.create`: claimed before the fit.
+    candidates : sequence of Candidate, optional
+        Those of `Task.candidates`, where they are made already. The last one is the model of the run; it predicts
+        every sample, the others those with test labels.
     settings : mapping, optional
-        What else `run.json` records, such as how the files were read.
+        What `run.json` records, as `settings_of` gives it.
     on_stage : callable, optional
         For progress.
     """
+    candidates = task.candidates(samples, model) if candidates is None else candidates
+    test = samples.where("test")
+    tested = samples.take(test)
     trials = []
-    for candidate in task.candidates(samples, model):
+    for candidate in candidates:
         start = perf_counter()
         task.fit(candidate.model, samples, _named(candidate, on_stage))
-        trials.append(Trial(candidate, perf_counter() - start))
+        trial = Trial(candidate, perf_counter() - start)
+        if len(test) and candidate is not candidates[-1]:
+            trial.evaluation = _score(task, tested, task.predict(trial.model, tested))
+        trials.append(trial)
     final = trials[-1]
     on_stage("predicting")
-    test = samples.where("test")
-    for trial in trials:
-        predictions = task.predict(trial.model, samples)
-        if len(test):
-            trial.evaluation = task.evaluate(samples, predictions, test)
-    metrics = {
-        "data": samples.summary,
-        "results": [trial.to_dict() for trial in trials],
-        "evaluation": None if final.evaluation is None else final.evaluation.to_dict(),
-    }
+    predictions = task.predict(final.model, samples)
+    if len(test):
+        final.evaluation = _score(task, tested, predictions, test)
+    metrics = _metrics(samples, trials) | task.details(samples, final.model)
     files = run_files(
         samples,
         lambda path: task.save(final.model, samples, path),
@@ -125,11 +125,84 @@ def fit(
     )
     on_stage(f"writing {place.folder}")
     run = Run.write(place, task.name, files, settings or {}, samples.inputs)
-    return Fit(samples, trials, predictions, metrics, run, files)
+    return Fit(samples, trials, predictions, metrics, files, run)
+
+
+@dataclass
+class Tuned:
+    """What a search found: every trial, the best one, and its score on the test labels."""
+
+    model: Any
+    document: dict[str, Any]
+
+
+def tune(task: Task, samples: Samples, candidate: Candidate, *, on_stage: OnStage = silent) -> Tuned:
+    """Try the settings of `Task.search` on held-out labels; test labels judge the best one alone."""
+    model = candidate.model
+    task.fit(model, samples, on_stage)
+    test, scores = samples.where("test"), None
+    if len(test):
+        tested = samples.take(test)
+        scores = _plain(_score(task, tested, task.predict(model, tested)))
+    document = {
+        "data": samples.summary,
+        "best": {**model.best_params_, "row_norm": model.row_norm},
+        "validation_score": model.best_score_,
+        "test": scores,
+        "trials": model.cv_results_,
+    }
+    return Tuned(model, document)
+
+
+def _plain(evaluation: Any) -> dict[str, Any]:
+    return {name: interval._asdict() for name, interval in evaluation.headline().items()}
 
 
 def _named(candidate: Candidate, on_stage: OnStage) -> OnStage:
     return lambda text: on_stage(f"{candidate.name}: {text}")
+
+
+def _score(task: Task, tested: Samples, predictions: Predictions, rows: Any = slice(None)) -> Any:
+    guess = {name: column[rows] for name, column in predictions.columns().items()}
+    return task.score(tested.target_columns(), guess)
+
+
+def _metrics(samples: Samples, trials: list[Trial]) -> dict[str, Any]:
+    final = trials[-1]
+    plan = getattr(final.model, "plan_", None)
+    return {
+        "data": samples.summary,
+        "results": [trial.to_dict() for trial in trials],
+        "advice": _advice(samples, trials),
+        "evaluation": None if final.evaluation is None else final.evaluation.to_dict(),
+        # What the machine has left now is no part of the result, which is the same on every machine.
+        "plan": None if plan is None else {k: v for k, v in plan.to_dict().items() if k != "memory_limit"},
+    }
+
+
+def _advice(samples: Samples, trials: list[Trial]) -> str | None:
+    """Say so if the graph makes the predictions worse, beyond what chance explains."""
+    from sgclearn.evaluate.intervals import wilson
+
+    final = trials[-1]
+    plain = next((trial for trial in trials[:-1] if trial.candidate.n_hops == 0), None)
+    if plain is None or not final.candidate.n_hops:
+        return None
+    pairs: list[tuple[str, float, float, float]] = []
+    if plain.validation is not None and final.validation is not None and not samples.is_numeric:
+        n = len(samples.where("val")) or len(samples.where("train"))
+        high = wilson(round(final.validation * n), n, 0.95).high
+        pairs.append(("labels to tune on", plain.validation, final.validation, high))
+    if plain.evaluation is not None and final.evaluation is not None:
+        (without, *_), (reached, *_) = (trial.evaluation.headline().values() for trial in (plain, final))
+        pairs.append(("test labels", without.value, reached.value, reached.high))
+    for name, before, after, high in pairs:
+        if before > high:
+            return (
+                f"the graph does not help here: on the {name} 0 hops reach {before:.3f} and "
+                f"{counted(final.candidate.n_hops, 'hop')} {after:.3f}; try --n-hops 0 or 1."
+            )
+    return None
 
 
 def predict(task: Task, run: Run, new: Any, *, on_stage: OnStage = silent) -> Predictions:
@@ -143,7 +216,7 @@ def predict(task: Task, run: Run, new: Any, *, on_stage: OnStage = silent) -> Pr
     new : dataclass
         An instance of `task.New`.
     """
-    run.require(task.name, f"predict with sgc {run.task}")
+    run.require(task.name)
     on_stage(f"reading {run.folder}")
     with run:
         model = task.load(run)

@@ -17,15 +17,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, MemoryLimitError
+from sgclearn.evaluate.table import Table
 from sgclearn.features import Encoding
 from sgclearn.graph import Graph
 from sgclearn.runs.place import MODEL
 from sgclearn.runs.predictions import ClassPredictions, Predictions, ValuePredictions
 from sgclearn.runs.run import Run, RunFile
-from sgclearn.runs.splits import SPLITS, has_label, without_labels
+from sgclearn.runs.splits import DEFAULT_SEED, SPLITS, has_label, without_labels
 from sgclearn.tables.messages import counted
 
+Columns = dict[str, NDArray[Any]]
+"""Arrays (m,) by name."""
 OnProgress = Callable[[int, int], None]
 """Called as `f(done, of)`."""
 OnStage = Callable[[str], OnProgress]
@@ -70,6 +73,8 @@ class Samples:
         Names of the numbers to predict.
     inputs : tuple of Path
         Files that were read.
+    seed : int
+        Of splits, folds and stochastic solvers.
     """
 
     name: str
@@ -87,6 +92,7 @@ class Samples:
     label_column: str | None = None
     targets: tuple[str, ...] = ("value",)
     inputs: tuple[Path, ...] = ()
+    seed: int = DEFAULT_SEED
 
     def __post_init__(self) -> None:
         m = self.n_samples
@@ -131,14 +137,21 @@ class Samples:
         hidden[self.where(*splits)] = False
         return without_labels(self.y, hidden)
 
+    def target_columns(self) -> Columns:
+        """Y as named columns (m,): "label", or one for each of `targets`."""
+        if not self.is_numeric:
+            return {"label": self.y}
+        return dict(zip(self.targets, self.y.reshape(len(self.y), -1).T, strict=True))
+
+    def take(self, rows: NDArray[np.intp]) -> Samples:
+        """Some of the samples, read off the same graph."""
+        readout = rows_of_identity(rows, self.graph.n_nodes) if self.readout is None else self.readout[rows]
+        return replace(self, readout=readout, y=self.y[rows], split=self.split[rows], ids=self.ids[rows])
+
     @property
     def classes(self) -> list[Any]:
         """Classes that occur, sorted."""
         return [] if self.is_numeric else sorted(set(self.y[self.where(*SPLITS)].tolist()))
-
-    def split_by(self, split: NDArray[Any]) -> Samples:
-        """The same samples with another split."""
-        return replace(self, split=split)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -220,11 +233,14 @@ class Task(ABC):
         One sentence for the help.
     Data, Model, New : dataclass
         Options of `read`, of `candidates` and of `join`.
+    next_step : str
+        The command to go on with after a fit, with "{run}" for its folder.
     """
 
     name: ClassVar[str]
     unit: ClassVar[str] = "node"
     summary: ClassVar[str]
+    next_step: ClassVar[str] = "sgc evaluate {run}"
     Data: ClassVar[type[Any]]
     Model: ClassVar[type[Any]]
     New: ClassVar[type[Any]]
@@ -236,6 +252,16 @@ class Task(ABC):
     @abstractmethod
     def candidates(self, samples: Samples, model: Any) -> Sequence[Candidate]:
         """Models to fit, in the order of the table; the last one is the model of the run."""
+
+    def search(self, samples: Samples, search: Any, model: Any) -> Candidate:
+        """The model that chooses among the settings of a `Search`; `model` are the other options of the fit."""
+        raise InputError(
+            f"{self.name} has no settings to search", remedy="fit with the settings that you want"
+        )
+
+    def plan(self, samples: Samples, candidate: Candidate) -> tuple[Any, MemoryLimitError | None]:
+        """Estimated cost of a candidate's fit, and the error to raise where it fits into no memory."""
+        return None, None
 
     @abstractmethod
     def join(self, run: Run, model: Any, new: Any, on_stage: OnStage = silent) -> Samples:
@@ -273,7 +299,7 @@ class Task(ABC):
 
     def predict(self, model: Any, samples: Samples) -> Predictions:
         """Predictions of every sample."""
-        given: dict[str, Any] = {"graph": samples.graph}
+        given: dict[str, Any] = {"graph": samples.graph if getattr(model, "uses_graph_", True) else None}
         nodes = None if samples.readout is None else chosen_nodes(samples.readout)
         if samples.readout is not None:
             given |= {"readout": samples.readout} if nodes is None else {"nodes": nodes}
@@ -283,24 +309,58 @@ class Task(ABC):
         values = np.asarray(model.predict(samples.X, **given), dtype=np.float64)
         return ValuePredictions(samples.ids, values.reshape(len(values), -1), samples.targets)
 
-    def unlabelled(self, run: Run, graph: Graph, X: Any, ids: NDArray[Any], readout: Any = None) -> Samples:
-        """Samples to predict, for `join`: the rows of `readout`, or every node of the graph."""
-        nothing = np.full(len(ids), None, dtype=object)
-        return Samples(run.folder.name, graph, X, nothing, nothing, ids, readout, self.unit)
+    def score(self, truth: Columns, guess: Columns, *, confidence: float = 0.95) -> Any:
+        """Compare columns of `Samples.target_columns` with those of predictions of the same samples.
 
-    def evaluate(self, samples: Samples, predictions: Predictions, rows: NDArray[np.intp]) -> Any:
-        """Compare predictions with y on some samples: what has `to_dict()` and `headline()`."""
+        Gives what has `n`, `confidence`, `headline()`, `tables()` and `to_dict()`, such as an `Evaluation`.
+        """
         from sgclearn.evaluate import evaluate_predictions, evaluate_values
 
-        if isinstance(predictions, ClassPredictions):
-            return evaluate_predictions(samples.y[rows], predictions.labels[rows])
-        if isinstance(predictions, ValuePredictions):
-            return evaluate_values(samples.y[rows], predictions.values[rows], targets=samples.targets)
-        raise NotImplementedError(f"{type(self).__name__}.evaluate")
+        if "label" in truth:
+            return evaluate_predictions(truth["label"], guess["label"], confidence=confidence)
+        names = tuple(truth)
+        y, f = (np.column_stack([columns[name] for name in names]) for columns in (truth, guess))
+        return evaluate_values(y, f, targets=names, confidence=confidence)
+
+    def details(self, samples: Samples, model: Any) -> dict[str, Any]:
+        """What the metrics of a run say besides what they say for every task."""
+        return {}
+
+    def remarks(self, samples: Samples, model: Any) -> list[str]:
+        """What is done to the data without having been asked for, in words; `model` are the options of the model."""
+        return []
+
+    def tables(self, samples: Samples, model: Any) -> list[Table]:
+        """Tables about a fitted model for the screen and the report."""
+        return []
 
     def groups(self, run: Run, model: Any) -> dict[str, Sequence[str]]:
         """Names for the groups of an explanation: of the features, the nodes and the blocks of filters."""
         return {}
+
+
+def unlabelled(
+    name: str,
+    graph: Graph,
+    X: Any,
+    nodes: NDArray[np.intp] | None = None,
+    *,
+    readout: Any = None,
+    ids: NDArray[Any] | None = None,
+    unit: str = "node",
+) -> Samples:
+    """Samples to predict, for `Task.join`: some nodes or all of them, or the rows of a readout with their ids."""
+    if nodes is not None:
+        readout, ids = rows_of_identity(nodes, graph.n_nodes), graph.ids[nodes]
+    ids = graph.ids if ids is None else ids
+    nothing = np.full(len(ids), None, dtype=object)
+    return Samples(name, graph, X, nothing, nothing, ids, readout, unit)
+
+
+def rows_of_identity(nodes: NDArray[np.intp], n: int) -> sp.csr_array:
+    """The readout of some of n nodes (m, n)."""
+    m = len(nodes)
+    return sp.csr_array((np.ones(m), np.asarray(nodes), np.arange(m + 1)), shape=(m, n))
 
 
 def chosen_nodes(readout: Any) -> NDArray[np.intp] | None:

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sgclearn.cli.options import DataOptions, delimiter_of
 from sgclearn.errors import InputError
-from sgclearn.features import Labels, read_labels
-from sgclearn.features.frames import ID_NAMES, named_id
-from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES, choose_columns
+from sgclearn.features import Labels
+from sgclearn.features.frames import ID_NAMES
+from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES
+from sgclearn.features.readers import labels_in
 from sgclearn.tables import open_table
+from sgclearn.tasks.nodes.options import NodeData, delimiter_of
+from sgclearn.validation.reading import naming, reading
 
 MOST_CLASSES = 20  # that are never too many, however few labels there are
 
 
-def labels_of(data: DataOptions, path: Path) -> tuple[Labels, str | None]:
+def labels_of(data: NodeData, path: Path) -> tuple[Labels, str | None]:
     """Labels, and the name of their column where nothing but its place said that it holds them."""
     delimiter, id_column = delimiter_of(data), data.id_column
     given = (id_column, data.label_column, data.split_column)
     known = (*ID_NAMES, *LABEL_NAMES, *SPLIT_NAMES)
     words = frozenset(known) | {name.lower() for name in given if name is not None}
-    table = open_table(path, delimiter=delimiter, header=data.header, header_words=words)
-    if id_column not in table.names:
-        id_column = None  # the option is about the features, and the labels call their id something else
-    labels = read_labels(
-        path,
-        id_column=id_column,
-        label_column=data.label_column,
-        split_column=data.split_column,
-        delimiter=delimiter,
-        header=data.header,
-    )
-    names = list(table.names)
-    id_name = id_column or named_id(names) or names[0]
-    rest = [name for name in names if name != id_name]
-    column = choose_columns(rest, data.label_column, data.split_column)[0]
+    with reading(path, "a table of labels"):
+        table = open_table(path, delimiter=delimiter, header=data.header, header_words=words)
+        if id_column not in table.names:
+            id_column = None  # the option is about the features, and the labels call their id something else
+        with naming(path, table.line):
+            labels, column = labels_in(table, id_column, data.label_column, data.split_column)
     is_named = data.label_column is not None or column.strip().lower() in LABEL_NAMES
     _refuse_names(path, column, labels)
     return labels, None if is_named or not table.has_header else column

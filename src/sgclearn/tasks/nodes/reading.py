@@ -1,4 +1,4 @@
-"""Edges, features and labels read together into one problem.
+"""Edges, features and labels read together into one samples.
 
 The features come first and name the nodes, so that a node without edges is a node too and an edge to an
 unknown id is an error. Without features the nodes are the ids of the edges, and X is the identity.
@@ -8,33 +8,30 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sgclearn.cli.label_files import labels_of
-from sgclearn.cli.options import DataOptions, chosen, delimiter_of
-from sgclearn.cli.output import Stages
 from sgclearn.datasets import list_datasets, load_dataset
-from sgclearn.datasets.loading import DEFAULT_SEED
 from sgclearn.errors import InputError
-from sgclearn.features import Encoding, Features, Labels, read_features
+from sgclearn.features import Encoding, Features, read_features
 from sgclearn.features.readers import SVMLIGHT_SUFFIXES
 from sgclearn.graph import Graph, NodeIds, read_edges
-from sgclearn.runs.splits import DEFAULT_HELD_OUT, SPLITS, hold_out
-from sgclearn.tasks.protocol import Samples
+from sgclearn.runs.splits import DEFAULT_SEED, SPLITS, check_classes, split_labels
+from sgclearn.tasks.nodes.labels import labels_of
+from sgclearn.tasks.nodes.options import NodeData, delimiter_of
+from sgclearn.tasks.options import chosen
+from sgclearn.tasks.protocol import OnStage, Samples, silent
 
 EMBEDDED = "debian"
 LARGEST_SEED = 2**32 - 1  # of scikit-learn
 
 
-def read_problem(data: DataOptions, stages: Stages) -> Samples:
+def read_nodes(data: NodeData, on_stage: OnStage = silent) -> Samples:
     """Read what the options name; the embedded graph if they name nothing."""
     _check_seed(data.seed)
     files = [name for name in ("edges", "features", "labels") if getattr(data, name) is not None]
     if data.dataset is not None or not files:
-        return _read_dataset(data, files, stages)
+        return _read_dataset(data, files, on_stage)
     if data.edges is None or data.labels is None:
         raise InputError(
             f"--{'edges' if data.edges is None else 'labels'} is needed beside --{files[0]}: got none; name "
@@ -45,27 +42,32 @@ def read_problem(data: DataOptions, stages: Stages) -> Samples:
     _refuse_without_features(data)
     features = None
     if data.features is not None:
-        stages.stage(f"reading {data.features.name}")
+        on_stage(f"reading {data.features.name}")
         features = features_of(data, data.features)
-    graph = graph_of(data, data.edges, features, stages)
-    stages.stage("reading labels")
+    graph = graph_of(data, data.edges, features, on_stage)
+    on_stage("reading labels")
     labels, label_column = labels_of(data, data.labels)
-    y = labels.align(graph)
-    problem = Samples(
+    y, given = labels.align(graph), None
+    if labels.splits is not None:
+        given = np.full(graph.n_nodes, None, dtype=object)
+        given[graph.positions(labels.ids)] = labels.splits
+    seed = DEFAULT_SEED if data.seed is None else data.seed
+    samples = Samples(
         data.edges.name,
         graph,
         None if features is None else features.align(graph),
         y,
-        _split_of(data, labels, graph, y),
+        split_labels(y, given, data.held_out, seed, data.labels),
         graph.ids,
         feature_names=None if features is None else features.names,
         encoding=None if features is None else features.encoding,
         is_held_out=labels.splits is None,
         label_column=label_column,
         inputs=tuple(path for path in (data.edges, data.features, data.labels) if path is not None),
+        seed=seed,
     )
-    _check_classes(problem, data.labels)
-    return problem
+    check_classes(samples.labels("train"), data.labels)
+    return samples
 
 
 def _check_seed(seed: int | None) -> None:
@@ -75,7 +77,7 @@ def _check_seed(seed: int | None) -> None:
         )
 
 
-def _refuse_without_features(data: DataOptions) -> None:
+def _refuse_without_features(data: NodeData) -> None:
     given = {
         "impute": data.impute,
         "max-categories": data.max_categories,
@@ -86,16 +88,7 @@ def _refuse_without_features(data: DataOptions) -> None:
         raise InputError(f"--{unused[0]} goes with --features: got it without; leave it out.")
 
 
-def _check_classes(problem: Samples, path: Path) -> None:
-    known = sorted(set(problem.y[problem.where("train")].tolist()))
-    if len(known) < 2:
-        raise InputError(
-            f"{path} must have training labels of at least two classes: got one class, {known[0]!r}; label a "
-            "node of another class."
-        )
-
-
-def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Samples:
+def _read_dataset(data: NodeData, files: list[str], on_stage: OnStage) -> Samples:
     given = [
         name for name in (*files, *_reading_options(data), "held_out") if getattr(data, name) is not None
     ]
@@ -111,7 +104,7 @@ def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Sample
             + "; leave one of them out."
         )
     name = EMBEDDED if data.dataset is None else data.dataset
-    stages.stage(f"loading {name}")
+    on_stage(f"loading {name}")
     public = any(info.name == name and info.per_class is None for info in list_datasets())
     loaded = load_dataset(name, seed=None if public else data.seed, data_dir=data.data_dir)
     y = np.full(loaded.graph.n_nodes, None, dtype=object)
@@ -130,17 +123,18 @@ def _read_dataset(data: DataOptions, files: list[str], stages: Stages) -> Sample
         loaded.graph.ids,
         feature_names=loaded.feature_names,
         row_norm=row_norm,
+        seed=DEFAULT_SEED if data.seed is None else data.seed,
     )
 
 
-def _reading_options(data: DataOptions) -> list[str]:
+def _reading_options(data: NodeData) -> list[str]:
     names = ["source_column", "target_column", "weights_column", "directed", "duplicates", "self_loops"]
     names += ["id_column", "label_column", "split_column", "delimiter", "header", "impute"]
     names += ["max_categories"]
     return names + [name for name in ("unweighted", "row_numbers") if getattr(data, name)]
 
 
-def features_of(data: DataOptions, path: Path, encoding: Encoding | None = None) -> Features:
+def features_of(data: NodeData, path: Path, encoding: Encoding | None = None) -> Features:
     """Features of a file; with the encoding of a model, encoded as at its fit."""
     if not is_table(path):
         # A matrix of numbers has no raw columns to encode.
@@ -175,9 +169,9 @@ def _kind(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def graph_of(data: DataOptions, path: Path, features: Features | None, stages: Stages) -> Graph:
+def graph_of(data: NodeData, path: Path, features: Features | None, on_stage: OnStage) -> Graph:
     """Graph of a file of edges, whose nodes are those of the features."""
-    stages.stage(f"reading {path.name}")
+    on_stage(f"reading {path.name}")
     if features is None or _has_own_ids(path):
         return edges_of(data, path, None, data.directed)
     return edges_of(data, path, node_ids(features), data.directed)
@@ -188,7 +182,7 @@ def node_ids(features: Features) -> NodeIds:
     return NodeIds(features.matrix.shape[0] if features.ids is None else features.ids)
 
 
-def edges_of(data: DataOptions, path: Path, nodes: NodeIds | None, directed: bool | None) -> Graph:
+def edges_of(data: NodeData, path: Path, nodes: NodeIds | None, directed: bool | None) -> Graph:
     """Graph of a file of edges between given nodes, or between all that it names."""
     is_table = path.suffix.lower() not in (".npz", ".graphml")
     return read_edges(
@@ -211,19 +205,3 @@ def _has_own_ids(path: Path) -> bool:
         return False
     with zipfile.ZipFile(path) as archive:
         return "ids.npy" in archive.namelist()
-
-
-def _split_of(data: DataOptions, labels: Labels, graph: Graph, y: NDArray[Any]) -> NDArray[Any]:
-    if labels.splits is None:
-        share = DEFAULT_HELD_OUT if data.held_out is None else data.held_out
-        return hold_out(y, share, DEFAULT_SEED if data.seed is None else data.seed)
-    if data.held_out is not None:
-        raise InputError(
-            f"--held-out goes with labels without a split: got it with {data.labels}, which has one; leave "
-            "it out, or drop the split column."
-        )
-    split = np.full(graph.n_nodes, None, dtype=object)
-    split[graph.positions(labels.ids)] = labels.splits
-    if not (split == "train").any():
-        raise InputError(f"{data.labels} must have labels to train on: got a split without train; add some.")
-    return split

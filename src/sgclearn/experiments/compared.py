@@ -10,15 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.cli.inputs import EMBEDDED, read_problem
-from sgclearn.cli.options import DataOptions
-from sgclearn.cli.output import Stages
 from sgclearn.datasets import GraphDataset
 from sgclearn.datasets.loading import PER_CLASS, known_dataset
 from sgclearn.datasets.splits import split_per_class
 from sgclearn.errors import InputError
 from sgclearn.runs.splits import DEFAULT_HELD_OUT, SPLITS, hold_out
-from sgclearn.tasks.protocol import Samples
+from sgclearn.tasks.nodes.options import NodeData
+from sgclearn.tasks.nodes.reading import EMBEDDED, read_nodes
+from sgclearn.tasks.protocol import OnStage, Samples, silent
 
 DEFAULT_VALIDATION = 0.2
 OTHER_STREAM = 2**32  # validation labels are drawn apart from test labels
@@ -26,23 +25,23 @@ OTHER_STREAM = 2**32  # validation labels are drawn apart from test labels
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A problem with the split of every run.
+    """Samples with the split of every run.
 
     Parameters
     ----------
-    problem : Samples
+    samples : Samples
     data : GraphDataset or callable
         As `compare_models` takes it: with one split for all runs, or from the seed of a run to its dataset.
     splits : str
         How the nodes are split, in words.
     """
 
-    problem: Samples
+    samples: Samples
     data: GraphDataset | Callable[[int], GraphDataset]
     splits: str
 
 
-def read_compared(data: DataOptions, validation: float | None, stages: Stages) -> Compared:
+def read_compared(data: NodeData, validation: float | None, on_stage: OnStage = silent) -> Compared:
     """Read what the options name; the embedded graph if they name nothing."""
     if data.held_out is not None and not 0 < data.held_out < 1:
         raise InputError(
@@ -52,33 +51,33 @@ def read_compared(data: DataOptions, validation: float | None, stages: Stages) -
         raise InputError(
             f"--validation must be a share above 0 and below 1: got {validation}; the usual is 0.2."
         )
-    problem = read_problem(data, stages)
-    base = _dataset(problem)
+    samples = read_nodes(data, on_stage)
+    base = _dataset(samples)
     if data.edges is None:
         name = EMBEDDED if data.dataset is None else data.dataset
-        return _named(problem, base, name, validation)
-    return _own(problem, base, data, DEFAULT_VALIDATION if validation is None else validation, validation)
+        return _named(samples, base, name, validation)
+    return _own(samples, base, data, DEFAULT_VALIDATION if validation is None else validation, validation)
 
 
-def _dataset(problem: Samples) -> GraphDataset:
-    """A problem as the models take it: classes are numbers, and no features are the identity."""
-    n_nodes = problem.graph.n_nodes
+def _dataset(samples: Samples) -> GraphDataset:
+    """Samples as the models take it: classes are numbers, and no features are the identity."""
+    n_nodes = samples.graph.n_nodes
     y = np.full(n_nodes, -1)
-    labelled = problem.where(*SPLITS)
-    code = {label: k for k, label in enumerate(problem.classes)}
-    y[labelled] = [code[label] for label in problem.y[labelled].tolist()]
-    X = sp.eye_array(n_nodes, format="csr") if problem.X is None else problem.X
-    names = tuple(str(label) for label in problem.classes)
-    train, val, test = map(problem.where, SPLITS)
-    return GraphDataset(problem.name, problem.graph, X, y, names, None, train, val, test)
+    labelled = samples.where(*SPLITS)
+    code = {label: k for k, label in enumerate(samples.classes)}
+    y[labelled] = [code[label] for label in samples.y[labelled].tolist()]
+    X = sp.eye_array(n_nodes, format="csr") if samples.X is None else samples.X
+    names = tuple(str(label) for label in samples.classes)
+    train, val, test = map(samples.where, SPLITS)
+    return GraphDataset(samples.name, samples.graph, X, y, names, None, train, val, test)
 
 
-def _named(problem: Samples, base: GraphDataset, name: str, validation: float | None) -> Compared:
+def _named(samples: Samples, base: GraphDataset, name: str, validation: float | None) -> Compared:
     if validation is not None:
         raise InputError("--validation goes with your own files: got it with a dataset; leave it out.")
     info = known_dataset(name)
     if info.per_class is None:
-        return Compared(problem, base, f"the public one in every run: {problem.split_sizes}")
+        return Compared(samples, base, f"the public one in every run: {samples.split_sizes}")
     n_train, n_val = info.per_class or PER_CLASS
 
     def draw(seed: int) -> GraphDataset:
@@ -86,13 +85,11 @@ def _named(problem: Samples, base: GraphDataset, name: str, validation: float | 
         return replace(base, **parts._asdict())
 
     words = f"drawn anew in every run: {n_train} train and {n_val} val of each class, all others test"
-    return Compared(problem, draw, words)
+    return Compared(samples, draw, words)
 
 
-def _own(
-    problem: Samples, base: GraphDataset, data: DataOptions, share: float, given: float | None
-) -> Compared:
-    if problem.is_held_out:
+def _own(samples: Samples, base: GraphDataset, data: NodeData, share: float, given: float | None) -> Compared:
+    if samples.is_held_out:
         held_out = DEFAULT_HELD_OUT if data.held_out is None else data.held_out
         if held_out + share >= 1:
             raise InputError(
@@ -106,7 +103,7 @@ def _own(
             return _divided(base, _drawn(rest, share / (1 - held_out), seed + OTHER_STREAM), test)
 
         shares = f"{_percent(share)} val, {_percent(held_out)} test, the rest train"
-        return Compared(problem, draw, f"drawn anew in every run: of each class {shares}")
+        return Compared(samples, draw, f"drawn anew in every run: of each class {shares}")
     if len(base.test) == 0:
         raise InputError(
             f"{data.labels} must have labels of the split test, on which models are compared: got none; add some, "
@@ -118,11 +115,11 @@ def _own(
                 f"--validation goes with labels without a val split: got it with {data.labels}, which has one; "
                 "leave it out."
             )
-        return Compared(problem, base, f"as given, the same in every run: {problem.split_sizes}")
+        return Compared(samples, base, f"as given, the same in every run: {samples.split_sizes}")
     is_test = np.isin(np.arange(len(base.y)), base.test)
     words = f"{len(base.test):,} test as given; val drawn anew in every run, {_percent(share)} of each class in train"
     return Compared(
-        problem,
+        samples,
         lambda seed: _divided(base, _drawn(base.train_labels(), share, seed + OTHER_STREAM), is_test),
         words,
     )

@@ -1,0 +1,1 @@
+"""Nodes of a user's graph: every node is a sample."""
