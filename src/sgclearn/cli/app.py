@@ -17,9 +17,11 @@ from sgclearn.cli import (
     compare,
     datasets,
     evaluate,
+    explain,
     fit,
     plan,
     predict,
+    report,
     reproduce,
     spectrum,
     text,
@@ -67,7 +69,7 @@ def _program(
 
 
 app.callback(help=help_of(_program))(_program)
-for _module in (fit, predict, tune, evaluate, compare, plan, spectrum, reproduce, bench):
+for _module in (fit, predict, tune, evaluate, explain, report, compare, plan, spectrum, reproduce, bench):
     app.command(_module.COMMAND, help=help_of(_module.command))(_module.command)
 app.add_typer(text.app, name="text")
 app.add_typer(datasets.app, name="datasets")
