@@ -99,9 +99,9 @@ def show_explanation(screen: Screen, found: Explanation, top: int) -> None:
     from sgclearn.explain.words import TITLES, sentence
 
     screen.line()
-    screen.line(sentence(found))
+    screen.field("Why", sentence(found))
     rival = "" if found.against is None else f" over {found.against}"
-    screen.line(f"margin of {found.label}{rival}: {found.margin:+.3g}, of which bias {found.bias:+.3g}")
+    screen.field("Margin", f"{found.label}{rival}: {found.margin:+.3g}, of which bias {found.bias:+.3g}")
     for by, title in TITLES.items():
         terms, rest = found.terms(by, top)
         if by == "features" and found.sample.sources.features.is_identity:
