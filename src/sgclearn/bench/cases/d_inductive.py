@@ -12,7 +12,7 @@ from sgclearn.bench.cases.equal_loss import measure_training
 from sgclearn.bench.problems import write_problem
 from sgclearn.bench.process import Contender
 
-QUICK_SHAPE = {"n_nodes": 4000, "n_features": 48, "n_classes": 7}
+QUICK_SHAPE = {"n_nodes": 1000, "n_features": 12, "n_classes": 7}
 # Where the authors stop after 40 iterations without any decay, sgclearn stops at a gradient: at one that gives the
 # same validation accuracy, which is what is compared. Both training losses are in the table.
 MODEL: dict[str, Any] = {"weight_decay": 1e-6, "tol": 5e-2}
