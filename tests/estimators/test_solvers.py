@@ -330,7 +330,7 @@ def test_lbfgs_steps_are_those_of_torch() -> None:
 
 def test_lbfgs_steps_forget_the_oldest_as_torch_does(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr("sgclearn.estimators.solvers.lbfgs_steps._HISTORY", 4)
+    monkeypatch.setattr("sgclearn.estimators.solvers.lbfgs_steps.MOST_PAIRS", 4)
     rng = np.random.default_rng(2021)
     Z, codes = rng.uniform(size=(40, 9)), rng.integers(0, 3, 40)
     objective = Objective(ExplicitDesign(Z), np.eye(3)[codes], np.ones(40), Softmax, 1e-3, intercept=False)

@@ -14,10 +14,8 @@ from sklearn.base import clone
 from sgclearn import Compute, TextSGCClassifier
 from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
 from sgclearn.operators import Operator
-from sgclearn.propagation.engines import get_engine
-from sgclearn.tasks.text import TextGraphBuilder, training
-from sgclearn.tasks.text.design import DocumentDesign, Hops, extremes
-from sgclearn.tasks.text.training import HowToSolve, LabelledDocuments, choose_decay
+from sgclearn.tasks.text import TextGraphBuilder
+from sgclearn.tasks.text.classifier import DEFAULT_DECAYS
 
 Array = NDArray[np.float64]
 ALL = ("energy", "farm", "money")
@@ -37,61 +35,16 @@ def scaled_rows(Z: Array, rows: NDArray[np.intp]) -> tuple[Array, Array, Array]:
     return (Z[rows] - low) / spread, low, spread
 
 
-def test_design_is_the_rows_of_the_power(news: Any) -> None:
-    graph = TextGraphBuilder(window=4).build(news.docs).graph
-    S = Operator(graph).matrix().toarray()
-    rng = np.random.default_rng(77)
-    documents = np.array([5, 2, 30, 11])
-    V, G = rng.normal(size=(graph.n_nodes, 3)), rng.normal(size=(4, 3))
-    for engine in ("auto", "scipy"):
-        for n_hops in (1, 2, 3):
-            Z = np.linalg.matrix_power(S, n_hops)[documents]
-            design = DocumentDesign(Hops(Operator(graph), get_engine(engine)), documents, n_hops)
-            np.testing.assert_allclose(design.matmul(V), Z @ V, atol=1e-12)
-            np.testing.assert_allclose(design.rmatmul(G), Z.T @ G, atol=1e-12)
-            np.testing.assert_allclose(design.rows(np.array([2, 0])), Z[[2, 0]], atol=1e-12)
-            np.testing.assert_allclose(design.subset(np.array([3, 1])).matmul(V), Z[[3, 1]] @ V, atol=1e-12)
-            joined = np.hstack([block for _, _, block in design.column_blocks()])
-            np.testing.assert_allclose(joined, Z, atol=1e-12)
-
-
-def test_extremes_are_those_of_every_part(news: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = TextGraphBuilder(window=4).build(news.docs).graph
-    documents = np.arange(20)
-    # Blocks of a few columns, so that their borders are met.
-    monkeypatch.setattr("sgclearn.propagation.design._BLOCK_BYTES", 8 * 5 * (20 + graph.n_nodes))
-    design = DocumentDesign(Hops(Operator(graph), get_engine()), documents, 2)
-    parts = np.random.default_rng(9).permutation(np.arange(20) % 3)
-    steps: list[tuple[int, int]] = []
-    low, high, Z = extremes(design, parts, keep=True, on_progress=lambda done, of: steps.append((done, of)))
-    assert Z is not None
-    np.testing.assert_allclose(
-        Z, np.linalg.matrix_power(Operator(graph).matrix().toarray(), 2)[:20], atol=1e-12
-    )
-    for part in range(3):
-        np.testing.assert_array_equal(low[part], Z[parts == part].min(axis=0))
-        np.testing.assert_array_equal(high[part], Z[parts == part].max(axis=0))
-    assert len(steps) > 5
-    assert steps[-1] == (graph.n_nodes, graph.n_nodes)
-    for engine in ("auto", "scipy"):
-        for dtype, close in ((np.float64, 1e-14), (np.float32, 1e-6)):
-            design = DocumentDesign(Hops(Operator(graph), get_engine(engine), dtype), documents, 2)
-            walked = extremes(design, parts)
-            assert walked[2] is None
-            np.testing.assert_allclose(walked[0], low, atol=close)
-            np.testing.assert_allclose(walked[1], high, atol=close)
-
-
 @pytest.mark.parametrize("topics", [ALL, ("energy", "farm")])
-@pytest.mark.parametrize("explicit", [True, False])
+@pytest.mark.parametrize("plan", ["left-first", "frontier", "implicit"])
 @pytest.mark.parametrize("n_hops", [1, 2, 3])
 def test_fit_is_the_optimum_of_the_written_objective(
-    news: Any, topics: tuple[str, ...], explicit: bool, n_hops: int, monkeypatch: pytest.MonkeyPatch
+    news: Any, topics: tuple[str, ...], plan: str, n_hops: int
 ) -> None:
-    monkeypatch.setattr(training, "is_explicit", lambda design: explicit)
     y = np.array(news.labels(*topics))
     decay = 3e-3
-    model = TextSGCClassifier(n_hops=n_hops, weight_decay=decay, tol=1e-10).fit(news.docs, y)
+    compute = Compute(plan=plan)
+    model = TextSGCClassifier(n_hops=n_hops, weight_decay=decay, tol=1e-10, compute=compute).fit(news.docs, y)
     rows = np.flatnonzero(y != "")
     Z, low, spread = scaled_rows(dense_power(model), rows)
     W = model.coef_.T * np.where(np.isfinite(spread), spread, 0.0)[:, None]
@@ -219,30 +172,17 @@ def test_builder_must_be_one(news: Any) -> None:
         TextSGCClassifier("sgc").fit(news.docs, news.labels(*ALL))  # type: ignore[arg-type]
 
 
-def test_search_ends_when_it_only_gets_worse() -> None:
-    better, worse, as_good = (0.9, 0.3), (0.8, 0.4), (0.9, 0.31)
-    assert not training._is_over([worse, worse, better], 3)
-    assert not training._is_over([better, worse, worse], 3)
-    assert training._is_over([worse, better, worse, as_good, worse], 3)
-    assert not training._is_over([better, worse, (0.91, 0.4), worse], 3)
-    assert not training._is_over([better, worse, (0.8, 0.29), worse], 3)
-
-
-def test_default_search_leaves_out_what_no_part_needs(news: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths = iter((5, 4))
-    seen: list[int | None] = []
-
-    def validate(
-        self: Any, part: int, decays: Any, on_step: Any, patience: int | None
-    ) -> list[tuple[float, float]]:
-        seen.append(patience)
-        return [(0.5 + 0.1 * k, 1.0) for k in range(next(lengths))]
-
-    monkeypatch.setattr(training.LabelledDocuments, "validate", validate)
-    model = TextSGCClassifier(cv=2).fit(news.docs, news.labels(*ALL))
-    assert seen == [3, 3]
-    assert [trial["weight_decay"] for trial in model.cv_results_] == [1.0, 0.316, 0.1, 0.0316]
-    assert model.weight_decay_ == 0.0316
+def test_default_search_leaves_out_the_end_of_the_path(news: Any) -> None:
+    y = news.labels(*ALL)
+    y[5::7] = [ALL[k % 3] for k in range(len(y[5::7]))]  # wrong labels, which little decay learns by heart
+    model = TextSGCClassifier(cv=2).fit(news.docs, y)
+    tried = [trial["weight_decay"] for trial in model.cv_results_]
+    assert len(tried) < len(DEFAULT_DECAYS)
+    assert tried == sorted(DEFAULT_DECAYS, reverse=True)[: len(tried)]
+    every = TextSGCClassifier(weight_decay=DEFAULT_DECAYS, cv=2).fit(news.docs, y)
+    assert len(every.cv_results_) == len(DEFAULT_DECAYS)
+    assert every.cv_results_[: len(tried)] == model.cv_results_
+    assert every.weight_decay_ == model.weight_decay_
 
 
 def test_validation_scores_are_those_of_a_fit_without_these_documents(news: Any) -> None:
@@ -264,17 +204,16 @@ def test_validation_scores_are_those_of_a_fit_without_these_documents(news: Any)
 
 
 def test_choice_of_the_paper_recipe_restarts_every_time(news: Any) -> None:
-    y = np.array(news.labels(*ALL))
-    rows = np.flatnonzero(y != "")
-    codes = np.searchsorted(ALL, y[rows])
-    design = DocumentDesign(Hops(Operator(TextGraphBuilder().build(news.docs).graph), get_engine()), rows, 2)
-    how = HowToSolve("paper", 1e-8, None, 11)
-    documents = LabelledDocuments(design, codes, 3, np.ones(len(rows)), np.arange(len(rows)) % 2, how)
-    steps: list[tuple[int, int]] = []
-    both = choose_decay(documents, [0, 1], [1e-2, 1e-4], 2, lambda done, of: steps.append((done, of)))
-    alone = choose_decay(documents, [0, 1], [1e-4], 2, lambda done, of: None)
-    assert both[1] == alone[0]
-    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    y = news.labels(*ALL)
+    both = TextSGCClassifier(weight_decay=(1e-2, 1e-4), recipe="paper", cv=2).fit(news.docs, y)
+    alone = TextSGCClassifier(weight_decay=(1e-4,), recipe="paper", cv=2).fit(news.docs, y)
+    assert both.cv_results_[1] == alone.cv_results_[0]
+
+
+def test_paper_recipe_counts_its_iterations(news: Any) -> None:
+    y = news.labels(*ALL)
+    few = TextSGCClassifier(weight_decay=1e-4, recipe="paper", max_iter=7).fit(news.docs, y)
+    assert few.n_iter_ == 7
 
 
 def test_class_weight_balances(news: Any) -> None:
@@ -300,10 +239,10 @@ def test_memory_is_estimated_and_the_limit_kept(news: Any) -> None:
     exact = TextSGCClassifier(weight_decay=1e-3).fit(news.docs, y)
     paper = TextSGCClassifier(weight_decay=1e-3, recipe="paper").fit(news.docs, y)
     assert exact.memory_ < paper.memory_ < 2**30
-    with pytest.raises(MemoryLimitError, match=r"its graph included.*min_df or max_words"):
-        TextSGCClassifier(weight_decay=1e-3, compute=Compute(memory_limit=exact.memory_ - 1)).fit(
-            TextGraphBuilder().build(news.docs), y
-        )
+    with pytest.raises(MemoryLimitError, match=r"beside its graph.*min_df or max_words"):
+        TextSGCClassifier(
+            weight_decay=1e-3, compute=Compute(exact.plan_.chosen, memory_limit=exact.memory_ - 1)
+        ).fit(TextGraphBuilder().build(news.docs), y)
 
 
 def test_progress_names_every_stage(news: Any) -> None:
@@ -312,21 +251,21 @@ def test_progress_names_every_stage(news: Any) -> None:
     def stage(text: str) -> Any:
         return lambda done, of: seen.setdefault(text, []).append((done, of))
 
-    TextSGCClassifier(weight_decay=(1e-3, 1e-2), cv=2).fit(news.docs, news.labels(*ALL), on_stage=stage)
+    model = TextSGCClassifier(weight_decay=(1e-3, 1e-2), cv=2, compute=Compute(plan="implicit"))
+    model.fit(news.docs, news.labels(*ALL), on_stage=stage)
     assert {"scaling the columns", "choosing the weight decay", "solving"} <= set(seen)
-    assert seen["choosing the weight decay"] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert seen["choosing the weight decay"] == [(1, 2), (2, 2)]
+    assert list(seen).index("choosing the weight decay") < list(seen).index("solving")
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"recipe": "adam"}, "recipe must be one of 'exact', 'paper': got 'adam'"),
-    ({"recipe": "paper", "max_iter": 5}, "recipe='paper' has its own iterations"),
+    ({"recipe": "adam"}, "recipe must be one of exact, paper: got 'adam'"),
+    ({"recipe": "paper", "max_iter": 0}, "max_iter must be a whole number"),
     ({"weight_decay": -1.0}, "weight_decay must be a number >= 0: got -1.0"),
-    ({"weight_decay": []}, "weight_decay needs at least one candidate"),
+    ({"weight_decay": []}, "weight_decay, normalization and gamma each need at least one candidate"),
     ({"n_hops": 0}, "n_hops must be a whole number >= 1: got 0"),
     ({"cv": 1, "weight_decay": None}, "cv must be a whole number >= 2"),
     ({"cv": "three", "weight_decay": None}, "cv must be a whole number"),
-    ({"tol": 0.0}, "tol must be a positive number"),
-    ({"compute": Compute("full")}, "plan must be 'auto' or 'implicit' for texts: got 'full'"),
     ({"class_weight": {"sport": 2}}, "class_weight names a class that no labelled node has"),
 ]
 
@@ -356,7 +295,7 @@ def test_wrong_labels_are_refused(news: Any) -> None:
         model.fit("one text", ["a"])
     with pytest.raises(InputError, match="validation documents are for choosing"):
         model.fit(news.docs, news.labels(*ALL), validation=[1])
-    with pytest.raises(InputError, match="validation must name some of the labelled documents"):
+    with pytest.raises(InputError, match="validation nodes must have labels"):
         TextSGCClassifier().fit(news.docs, news.labels(*ALL), validation=[0, 4])
 
 

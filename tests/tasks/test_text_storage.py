@@ -122,7 +122,7 @@ def _single(header: dict[str, Any], tensors: dict[str, Any]) -> None:
 
 
 def _wordless(header: dict[str, Any], tensors: dict[str, Any]) -> None:
-    header["vocabulary"][0] = 7
+    header["text"]["vocabulary"][0] = 7
 
 
 def _twice(header: dict[str, Any], tensors: dict[str, Any]) -> None:
@@ -134,7 +134,15 @@ def _hops(header: dict[str, Any], tensors: dict[str, Any]) -> None:
 
 
 def _builder(header: dict[str, Any], tensors: dict[str, Any]) -> None:
-    header["builder"]["window"] = "wide"
+    header["text"]["builder"]["window"] = "wide"
+
+
+def _nodes(header: dict[str, Any], tensors: dict[str, Any]) -> None:
+    header["text"]["n_documents"] += 1
+
+
+def _filtered(header: dict[str, Any], tensors: dict[str, Any]) -> None:
+    header["fitted"]["normalization_"] = "rw"
 
 
 def _missing(header: dict[str, Any], tensors: dict[str, Any]) -> None:
@@ -142,7 +150,8 @@ def _missing(header: dict[str, Any], tensors: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [_cut, _infinite, _negative, _single, _wordless, _twice, _hops, _builder, _missing]
+    "damage",
+    [_cut, _infinite, _negative, _single, _wordless, _twice, _hops, _builder, _nodes, _filtered, _missing],
 )
 def test_contents_that_do_not_fit_are_refused(path: Path, damage: Any) -> None:
     header, tensors = read_container(path)
@@ -152,11 +161,13 @@ def test_contents_that_do_not_fit_are_refused(path: Path, damage: Any) -> None:
         load_text_model(path)
 
 
-def test_later_versions_and_changed_files_are_refused(path: Path) -> None:
+def test_other_versions_and_changed_files_are_refused(path: Path) -> None:
     header, tensors = read_container(path)
-    write_container(path, {**header, "text_version": 2}, tensors)
-    with pytest.raises(ModelFileError, match="version 1 or earlier: got version 2; upgrade"):
-        load_text_model(path)
+    for version, remedy in ((1, "fit it again"), (3, "upgrade sgclearn")):
+        header["text"]["version"] = version
+        write_container(path, header, tensors)
+        with pytest.raises(ModelFileError, match=f"of version 2: got version {version}; {remedy}"):
+            load_text_model(path)
     raw = bytearray(path.read_bytes())
     raw[-9] ^= 1
     path.write_bytes(bytes(raw))

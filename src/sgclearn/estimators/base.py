@@ -289,6 +289,9 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             plan=compute.plan,
             memory_limit=compute.memory_limit,
             prices=engine.prices,
+            vectors=settings.vectors,
+            is_scaled=settings.scale is not None,
+            itemsize=settings.precision.itemsize,
             **search,
         )
 

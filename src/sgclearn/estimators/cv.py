@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,7 @@ class SGCClassifierCV(SoftmaxPrediction):
     """
 
     # How many values in a row may do worse before a path ends; None tries all.
-    _patience: ClassVar[int | None] = None
+    _patience: int | None = None
 
     def __init__(
         self,

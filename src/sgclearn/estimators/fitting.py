@@ -26,8 +26,10 @@ from sgclearn.estimators.solvers import (
     torch_linear_start,
     xavier_normal_start,
 )
+from sgclearn.estimators.solvers.lbfgs_steps import MOST_PAIRS
 from sgclearn.estimators.solvers.result import OnIteration
 from sgclearn.propagation.bounds import is_finite
+from sgclearn.propagation.costs import LBFGS_VECTORS
 from sgclearn.propagation.design import Design, ExplicitDesign
 from sgclearn.validation.parameters import check_parameter
 
@@ -92,6 +94,13 @@ class SolverSettings:
     def step(self) -> float:
         """The learning rate, for the solvers that have one."""
         return self.learning_rate if self.learning_rate is not None else _DEFAULT_LEARNING_RATE[self.solver]
+
+    @property
+    def vectors(self) -> float:
+        """How many float64 vectors of the size of the weights the solver holds."""
+        if self.solver == "lbfgs-steps":  # a pair of float32 for every iteration that it remembers
+            return min(self.iterations, MOST_PAIRS) + 6.0
+        return LBFGS_VECTORS
 
     @property
     def precision(self) -> np.dtype[Any]:

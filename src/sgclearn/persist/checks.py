@@ -62,7 +62,9 @@ def _check_arrays(model: Any, least_classes: int) -> None:
     if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < least_classes:
         raise ValueError(f"{len(classes)} classes, not {least_classes} or more different ones")
     blocks = 1 if model.filter_ is None else len(members_of(model.filter_))
-    shape = (len(classes), blocks * model.n_features_in_)
+    # Two classes may be one column, of the second against the first.
+    rows = 1 if len(classes) == least_classes == 2 and len(model.coef_) == 1 else len(classes)
+    shape = (rows, blocks * model.n_features_in_)
     if model.coef_.shape != shape or model.intercept_.shape != shape[:1]:
         raise ValueError(f"coef of shape {model.coef_.shape}, not {shape}")
     for name in ("coef", "intercept"):

@@ -94,6 +94,22 @@ def save_model(
     >>> load_model(path).predict(X, graph=graph)
     array([0, 0, 1, 1])
     """
+    from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
+
+    if type(model) not in (SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier):
+        raise InputTypeError(
+            "only SGCClassifier, SGCClassifierCV and SGCMultilabelClassifier can be saved",
+            type(model).__name__,
+            "save the classifier inside it",
+        )
+    header, tensors = describe(model)
+    if feature_encoding is not None:
+        header["feature_encoding"] = feature_encoding
+    write_container(path, header, tensors)
+
+
+def describe(model: Any) -> tuple[dict[str, Any], Tensors]:
+    """Header and tensors of a fitted model, from which `rebuild` makes it again."""
     name, parameters = _identity(model)
     parameters.pop("compute")
     if not hasattr(model, "coef_"):
@@ -109,9 +125,7 @@ def save_model(
     header: dict[str, Any] = {"estimator": name, "fitted": fitted}
     header["parameters"] = {key: plain_value(value, key) for key, value in parameters.items()}
     store_classes(model.classes_, header, tensors)
-    if feature_encoding is not None:
-        header["feature_encoding"] = feature_encoding
-    write_container(path, header, tensors)
+    return header, tensors
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -133,23 +147,28 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If the file is truncated, changed, of another program, of a later format, a pickle, or empty, or if
         it describes a model that no fit gives (a negative gamma, weights that are not finite, ...).
     """
-    import sgclearn.estimators
-
     header, tensors = read_container(path)
     with restoring(path, "save_model"):
-        name = header["estimator"]
-        if name not in ESTIMATORS:
-            raise ValueError(f"estimator {name!r}")
-        model = getattr(sgclearn.estimators, name)(**restored_parameters(header))
-        for field in FITTED:
-            setattr(model, field, restored_value(header["fitted"][field]))
-        if "feature_names_in_" in header["fitted"]:
-            model.feature_names_in_ = np.array(header["fitted"]["feature_names_in_"], dtype=object)
-        model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
-        model.classes_ = restored_classes(header, tensors)
-        if "feature_encoding" in header:
-            model.feature_encoding_ = header["feature_encoding"]
-        check_loaded(model, least_classes=2 if name == "SGCClassifier" else 1)
+        return rebuild(header, tensors)
+
+
+def rebuild(header: dict[str, Any], tensors: Tensors) -> Any:
+    """The model that `describe` described; a ValueError names the first part that no fit gives."""
+    import sgclearn.estimators
+
+    name = header["estimator"]
+    if name not in ESTIMATORS:
+        raise ValueError(f"estimator {name!r}")
+    model = getattr(sgclearn.estimators, name)(**restored_parameters(header["parameters"]))
+    for field in FITTED:
+        setattr(model, field, restored_value(header["fitted"][field]))
+    if "feature_names_in_" in header["fitted"]:
+        model.feature_names_in_ = np.array(header["fitted"]["feature_names_in_"], dtype=object)
+    model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
+    model.classes_ = restored_classes(header, tensors)
+    if "feature_encoding" in header:
+        model.feature_encoding_ = header["feature_encoding"]
+    check_loaded(model, least_classes=2 if name == "SGCClassifier" else 1)
     return model
 
 
@@ -175,20 +194,16 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _identity(model: Any) -> tuple[str, dict[str, Any]]:
-    """Name of the estimator to store, and its parameters."""
+    """Name of the estimator to store, the same for a class derived from it, and its parameters."""
     from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
 
-    if type(model) in (SGCClassifier, SGCMultilabelClassifier):
-        return type(model).__name__, model.get_params(deep=False)
-    if type(model) is SGCClassifierCV:
-        given, known = model.get_params(deep=False), SGCClassifier().get_params(deep=False)
-        chosen = getattr(model, "best_params_", {})
-        return "SGCClassifier", {key: chosen.get(key, given[key]) for key in known}
-    raise InputTypeError(
-        "only SGCClassifier, SGCClassifierCV and SGCMultilabelClassifier can be saved",
-        type(model).__name__,
-        "save the classifier inside it",
-    )
+    given = model.get_params(deep=False)
+    if isinstance(model, SGCMultilabelClassifier):
+        return "SGCMultilabelClassifier", given
+    if isinstance(model, SGCClassifierCV):
+        given |= getattr(model, "best_params_", {})
+        given = {key: given[key] for key in SGCClassifier().get_params(deep=False)}
+    return "SGCClassifier", given
 
 
 def plain_value(value: Any, name: str) -> Any:
@@ -213,9 +228,9 @@ def plain_value(value: Any, name: str) -> Any:
     )
 
 
-def restored_parameters(header: dict[str, Any]) -> dict[str, Any]:
+def restored_parameters(stored: dict[str, Any]) -> dict[str, Any]:
     """Arguments of the constructor, each as its rule wants it."""
-    parameters = {key: restored_value(value) for key, value in header["parameters"].items()}
+    parameters = {key: restored_value(value) for key, value in stored.items()}
     for key, value in parameters.items():
         if isinstance(value, tuple) and key != "filter":
             raise ValueError(f"a list as {key}")

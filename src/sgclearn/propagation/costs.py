@@ -33,7 +33,7 @@ _CALL_NS, _IMPLICIT_CALL_NS = 1e4, 4e4  # of one product with the rows, however 
 _PACK_NS = 0.3  # a number that is put into a packed block
 _WALK_BYTES = 3 * 8 + 1  # of every node, for the row that a thread is at
 _BUILD_BYTES = 32  # more for every entry of a block of S while its values are put together
-_LBFGS_VECTORS = 45  # L-BFGS keeps twenty pairs of vectors of the size of the weights
+LBFGS_VECTORS = 45.0  # L-BFGS keeps twenty pairs of vectors of the size of the weights
 _LBFGS_NS = 100.0  # what one of its iterations costs a weight, besides the products
 _NEWTON_NS = 20.0  # the same for a conjugate gradient step inside Newton's method
 NodeSets = list[NDArray[np.intp]]
@@ -300,8 +300,18 @@ class CostModel:
             estimate.result = replace(rows, entries=rows.entries * self.n_blocks)
             estimate.hold(2.0 * estimate.result.memory)
 
-    def implicit(self, n_classes: int, evaluations: int) -> Estimate:
-        """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d."""
+    def implicit(
+        self,
+        n_classes: int,
+        evaluations: int,
+        vectors: float = LBFGS_VECTORS,
+        is_scaled: bool = False,
+        itemsize: int = 8,
+    ) -> Estimate:
+        """`B_0 (... (B_{K-1} (X V)))` and its transpose at every evaluation: C columns move, not d.
+
+        Products have numbers of `itemsize` bytes; see `make_plan` for `vectors` and `is_scaled`.
+        """
         estimate = Estimate(nanoseconds=_BLOCKS_NS * self.hops + 2.0 * evaluations * _IMPLICIT_CALL_NS)
         sets = self.sets if self.graph is None else widened(self.graph, self.sets)
         entries = [self._sum(self.lengths, nodes) for nodes in sets[:-1]]
@@ -319,8 +329,12 @@ class CostModel:
         copied = 0.0 if in_place or self.features.is_identity else reached.entries
         if copied and self.features.dtype != np.float64:
             copied *= 1.5  # narrow and wide at the same time
-        vectors = (3.0 * reached.count * self.n_blocks + _LBFGS_VECTORS * n_columns) * n_classes * 8
-        estimate.hold(blocks + copied * (_ENTRY_BYTES if reached.is_sparse else 8) + vectors)
+        held = (3.0 * reached.count * self.n_blocks + vectors * n_columns) * n_classes * 8
+        if self.graph is not None and self.graph.weights is not None and itemsize < 8:
+            held += 2.0 * self.graph.n_stored * itemsize  # narrow weights, for both directions
+        estimate.hold(blocks + copied * (_ENTRY_BYTES if reached.is_sparse else 8) + held)
+        if is_scaled and self.features.is_identity:
+            estimate.hold(float(self.lengths.sum()) * _BUILD_BYTES)  # S, whose rows give the extremes
         return estimate
 
     def predict_memory(self, n_classes: int) -> float:
@@ -329,7 +343,13 @@ class CostModel:
         return stored * (_ENTRY_BYTES + _BUILD_BYTES) + 3.0 * self.features.n_nodes * (n_classes + 8) * 8
 
     def solve(
-        self, estimate: Estimate, n_classes: int, evaluations: int, copies: int = 1, share: float = 1.0
+        self,
+        estimate: Estimate,
+        n_classes: int,
+        evaluations: int,
+        copies: int = 1,
+        share: float = 1.0,
+        vectors: float = LBFGS_VECTORS,
     ) -> None:
         """Add the solver's products with the rows, in the row space where they are fewer than columns.
 
@@ -355,7 +375,7 @@ class CostModel:
                 evaluations * n_columns * n_classes * (_NEWTON_NS if Z.is_sparse else _LBFGS_NS)
             )
             workspace = Z.entries * (_ENTRY_BYTES if Z.is_sparse else 8)
-        weights = float(_LBFGS_VECTORS) * n_columns * n_classes * 8
+        weights = float(vectors) * n_columns * n_classes * 8
         estimate.hold(formed.memory + copies * workspace + weights)
 
     def _features_at(self, nodes: NDArray[np.intp]) -> RowsSize:

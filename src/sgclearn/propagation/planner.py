@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sgclearn.errors import MemoryLimitError
 from sgclearn.filters import Wanted, hops_of, members_of
 from sgclearn.graph.checks import positions_of
-from sgclearn.propagation.costs import CostModel, Estimate
+from sgclearn.propagation.costs import LBFGS_VECTORS, CostModel, Estimate
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.neighbourhood import hop_sets
@@ -102,6 +102,9 @@ def make_plan(
     plan: str = "auto",
     memory_limit: int | float | str | None = None,
     prices: Prices | None = None,
+    vectors: float = LBFGS_VECTORS,
+    is_scaled: bool = False,
+    itemsize: int = 8,
 ) -> Plan:
     """Estimate every plan and choose the fastest that fits. Cost: O(K edges), of the nodes that the rows see.
 
@@ -129,6 +132,12 @@ def make_plan(
         See `memory_limit_bytes`.
     prices : Prices, optional
         What products cost; those of the best engine there is if not given.
+    vectors : float
+        How many float64 vectors of the size of the weights the solver holds.
+    is_scaled : bool
+        Whether the columns are scaled after propagation.
+    itemsize : int
+        Bytes of a number in products with samples that are not formed.
     """
     check_parameter("plan", plan)
     check_type(features, NodeFeatures, "features", "make them with NodeFeatures(X)")
@@ -137,8 +146,8 @@ def make_plan(
     limit = memory_limit_bytes(memory_limit)
     model, estimates = _estimate_rows(operator, features, samples, wanted, prices)
     for estimate in estimates.values():
-        model.solve(estimate, n_classes, evaluations, copies, share)
-    estimates["implicit"] = model.implicit(n_classes, evaluations)
+        model.solve(estimate, n_classes, evaluations, copies, share, vectors)
+    estimates["implicit"] = model.implicit(n_classes, evaluations, vectors, is_scaled, itemsize)
     for estimate in estimates.values():
         estimate.hold(model.predict_memory(n_classes) if predict_all else 0.0)
     costs = tuple(

@@ -40,6 +40,18 @@ def silent(text: str) -> OnProgress:
     return lambda done, of: None
 
 
+def lazily(on_stage: OnStage, text: str) -> OnProgress:
+    """What reports the progress of a stage that begins with its first report."""
+    begun: list[OnProgress] = []
+
+    def report(done: int, of: int) -> None:
+        if not begun:
+            begun.append(on_stage(text))
+        begun[0](done, of)
+
+    return report
+
+
 @dataclass(frozen=True, eq=False)
 class Samples:
     """m samples read off a graph of n nodes: sample i is row i of `P F(S) X`.
@@ -276,7 +288,10 @@ class Task(ABC):
         if samples.readout is not None:
             given["readout"] = samples.readout
         if not hasattr(model, "cv"):
-            given |= {"on_progress": on_stage("propagating"), "on_iteration": on_stage("solving")}
+            given |= {
+                "on_progress": lazily(on_stage, "propagating"),
+                "on_iteration": lazily(on_stage, "solving"),
+            }
             model.fit(samples.X, samples.labels("train"), **given)
             return
         validation = samples.where("val")

@@ -13,7 +13,8 @@ from sgclearn.estimators.solvers.result import OnIteration, SolverResult
 
 Array = NDArray[np.float64]
 # The defaults of torch.optim.LBFGS.
-_MAX_EVALUATIONS, _SMALL_GRADIENT, _SMALL_CHANGE, _LEAST_CURVATURE, _HISTORY = 25, 1e-7, 1e-9, 1e-10, 100
+_MAX_EVALUATIONS, _SMALL_GRADIENT, _SMALL_CHANGE, _LEAST_CURVATURE = 25, 1e-7, 1e-9, 1e-10
+MOST_PAIRS = 100
 
 
 def xavier_normal_start(n_columns: int, n_classes: int, rng: np.random.Generator) -> Array:
@@ -49,7 +50,7 @@ class _Search:
 
     def __init__(self, objective: Objective, start: Array, dtype: DTypeLike, remembered: int) -> None:
         self.objective, self.W = objective, start.copy()
-        self.memory = _Memory(start.size, min(_HISTORY, remembered), np.dtype(dtype))
+        self.memory = _Memory(start.size, min(MOST_PAIRS, remembered), np.dtype(dtype))
         self.n_iter, self.length = 0, 1.0
         self.direction = self.before = np.zeros_like(start)
 

@@ -75,7 +75,9 @@ def load_relation_model(path: str | os.PathLike[str]) -> SGCRelationClassifier:
     with restoring(path, "save_relation_model"):
         words = header["words"]
         vectors = None if words is None else WordVectors(words, tensors["vectors"])
-        model = SGCRelationClassifier(vectors, roles=tuple(header["roles"]), **restored_parameters(header))
+        model = SGCRelationClassifier(
+            vectors, roles=tuple(header["roles"]), **restored_parameters(header["parameters"])
+        )
         model._check()
         for name in _FITTED:
             setattr(model, name, restored_value(header["fitted"][name]))

@@ -19,6 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgclearn.graph import Graph
+from sgclearn.operators import Operator
+from sgclearn.propagation.compute import Compute, check_compute
+from sgclearn.propagation.propagate import propagate_product
+from sgclearn.propagation.source import NodeFeatures
 from sgclearn.tasks.text.graph import TextGraph, TextGraphBuilder
 from sgclearn.tasks.text.tokens import check_documents, tokenizer
 from sgclearn.tasks.text.vocabulary import count_known
@@ -61,6 +66,16 @@ class WordTable:
         rows.data *= np.repeat(np.sqrt(loops), np.diff(rows.indptr))
         rows.data /= np.sqrt(self.degrees)[rows.indices]
         return rows, loops
+
+
+def hops_of(graph: Graph, V: Array, n_hops: int, compute: Compute | None = None) -> list[Array]:
+    """`V, S V, ..., S^K V` for all nodes. Cost: O(K nnz(S) C)."""
+    operator, nodes = Operator(graph), NodeFeatures(None, graph.n_nodes)
+    engine = check_compute(compute).load_engine()
+    walked = [V]
+    for _ in range(n_hops):
+        walked.append(propagate_product(operator, nodes, 1, walked[-1], engine=engine))
+    return walked
 
 
 def new_logits(rows: Any, loops: Array, scores: Array) -> Array:

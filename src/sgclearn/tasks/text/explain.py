@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, InputTypeError, SgclearnWarning
+from sgclearn.graph import Graph
 from sgclearn.operators import Operator
-from sgclearn.propagation.engines import get_engine
 from sgclearn.tables.messages import counted
-from sgclearn.tasks.text.design import Hops
+from sgclearn.tasks.text.documents import hops_of
 from sgclearn.validation.parameters import Choice, shown
 
 if TYPE_CHECKING:
-    from sgclearn.tasks.text.prediction import TextPrediction
+    from sgclearn.tasks.text.classifier import TextSGCClassifier
 
 Array = NDArray[np.float64]
 GROUPINGS = ("features", "text")
@@ -65,7 +65,7 @@ class Explanation:
         )
 
 
-def class_number(model: TextPrediction, label: Any) -> int:
+def class_number(model: TextSGCClassifier, label: Any) -> int:
     """Place of a class, which must be one."""
     classes = model.classes_.tolist()
     if np.ndim(label) or label not in classes:
@@ -75,14 +75,14 @@ def class_number(model: TextPrediction, label: Any) -> int:
     return int(classes.index(label))
 
 
-def strongest_words(model: TextPrediction, label: Any, n: int) -> list[tuple[str, float]]:
+def strongest_words(model: TextSGCClassifier, label: Any, n: int) -> list[tuple[str, float]]:
     """The n words with the largest `(S^(K-1) Theta)_w` for a class: what a step onto the word leads to."""
     weights = _of_class(model, model.word_scores_[-1], class_number(model, label))
     first = np.argsort(-weights, kind="stable")[:n]
     return [(str(model.words_.vocabulary[word]), float(weights[word])) for word in first]
 
 
-def explain_document(model: TextPrediction, doc: int | str, label: Any, by: str) -> Explanation:
+def explain_document(model: TextSGCClassifier, doc: int | str, label: Any, by: str) -> Explanation:
     """See `TextSGCClassifier.explain`."""
     Choice(values=GROUPINGS, sentence=f"one of {', '.join(map(repr, GROUPINGS))}").check("by", by)
     is_position = isinstance(doc, int | np.integer) and not isinstance(doc, bool)
@@ -108,22 +108,22 @@ def explain_document(model: TextPrediction, doc: int | str, label: Any, by: str)
     return Explanation(label, logit, baseline, names, from_words, documents, from_documents)
 
 
-def _fitted(model: TextPrediction, position: int, by: str) -> Array | None:
+def _fitted(model: TextSGCClassifier, position: int, by: str) -> Array | None:
     """Terms of the logits of a document of the fit (n, C), None if it has no words."""
     if not 0 <= position < model.n_documents_:
         raise InputError(
             f"doc must be the position of one of {counted(model.n_documents_, 'document')}, from 0: got {position}."
         )
-    hops = _walker(model)
-    first = hops.operator.rows(np.array([position], dtype=np.intp)).T  # (n, 1)
+    graph, K = _graph(model), model.n_hops_
+    first = Operator(graph).rows(np.array([position], dtype=np.intp)).T  # (n, 1)
     if first.nnz == 1:  # nothing but itself
         return None
     if by == "text":
-        return np.asarray(first.toarray() * hops(model.coef_.T, model.n_hops_ - 1))
-    return hops(first.toarray(), model.n_hops_ - 1) * model.coef_.T
+        return np.asarray(first.toarray() * hops_of(graph, model.coef_.T, K - 1)[-1])
+    return np.asarray(hops_of(graph, first.toarray(), K - 1)[-1] * model.coef_.T)
 
 
-def _new(model: TextPrediction, text: str, by: str) -> Array | None:
+def _new(model: TextSGCClassifier, text: str, by: str) -> Array | None:
     """Terms of the logits of a new document (n, C), None if it has no known words; its own column has no weight."""
     rows, loops = model.words_.join([text])
     if rows.nnz == 0:
@@ -141,25 +141,25 @@ def _new(model: TextPrediction, text: str, by: str) -> Array | None:
         powers = loops[0] ** np.arange(K - 1, -1, -1)
         through = np.zeros_like(model.coef_.T)
         through[n_documents:] = np.tensordot(powers, model.word_scores_, axes=1)
-        return step * through
-    hops, reached = _walker(model), step
-    for _ in range(K - 1):
-        step = hops(step)
-        reached = loops[0] * reached + step
-    return reached * model.coef_.T
+        return np.asarray(step * through)
+    reached = np.zeros_like(step)
+    for walked in hops_of(_graph(model), step, K - 1):
+        reached = loops[0] * reached + walked
+    return np.asarray(reached * model.coef_.T)
 
 
-def _walker(model: TextPrediction) -> Hops:
+def _graph(model: TextSGCClassifier) -> Graph:
     text_graph = getattr(model, "text_graph_", None)
     if text_graph is None:
         raise InputError(
             "this explanation needs the graph of the fit: got a model that was loaded without; load it with graph=, "
             "or ask for by='text' with a new text."
         )
-    return Hops(Operator(text_graph.graph), get_engine())
+    graph: Graph = text_graph.graph
+    return graph
 
 
-def _of_class(model: TextPrediction, values: Array, number: int) -> Array:
+def _of_class(model: TextSGCClassifier, values: Array, number: int) -> Array:
     """The column of a class; two classes share one column, whose sign they differ in."""
     if len(model.classes_) > 2:
         return values[:, number]

@@ -248,6 +248,17 @@ class TextGraph:
         return len(self.vocabulary)
 
     @property
+    def has_words(self) -> NDArray[np.bool_]:
+        """Which documents share a word with others, shape (D,)."""
+        return np.asarray(np.diff(self.graph.indptr[: self.n_documents + 1]) > 0)
+
+    def readout(self, documents: NDArray[np.bool_]) -> sp.csr_array:
+        """Rows of the identity (m, n) that read some documents off the nodes, from a mask (D,)."""
+        nodes = np.flatnonzero(documents)
+        shape = (len(nodes), self.graph.n_nodes)
+        return sp.csr_array((np.ones(len(nodes)), nodes, np.arange(len(nodes) + 1)), shape=shape)
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Settings of the builder, as JSON can hold them."""
         return self.builder.settings

@@ -1,24 +1,15 @@
 """A fitted text model in a file: safetensors with a JSON header, without pickle and without the graph.
 
-The container is that of `sgclearn.persist.container`. The entries of the header:
+The container is that of `sgclearn.persist.container`, the entries and tensors of the model over the graph are those of
+`sgclearn.persist.models`. ``estimator`` is "TextSGCClassifier", and there is one more entry:
 
-``estimator``
-    "TextSGCClassifier".
-``text_version``
-    1, the version of what is written down here.
-``parameters``, ``builder``
-    The arguments of the classifier without `compute` (``weight_decay`` is the one that was used) and of its
-    `TextGraphBuilder`.
-``vocabulary``
-    The words, in the order of their nodes.
-``fitted``
-    ``n_documents_``, ``n_hops_`` and how the fit ended.
-``classes``
-    As in `sgclearn.persist.models`.
+``text``
+    ``version``, 2; ``parameters`` and ``builder``, the arguments of the classifier without `compute`
+    (``weight_decay`` is the one that was used) and of its `TextGraphBuilder`; ``n_documents``, D; ``vocabulary``, the
+    words in the order of their nodes.
 
-The tensors, with D documents, W words, K hops and C classes (one column for two): ``coef`` (C, D + W), ``intercept``
-(C,), ``word_scores`` (K, W, C), ``idf`` (W,), ``word_degrees`` (W,), ``class_prior`` (classes,)
-and, for numbers, ``classes``.
+The further tensors, with W words, K hops and C columns (one for two classes): ``word_scores`` (K, W, C), ``idf`` (W,),
+``word_degrees`` (W,) and ``class_prior``, one entry per class.
 """
 
 from __future__ import annotations
@@ -30,24 +21,14 @@ import numpy as np
 
 from sgclearn.errors import InputError, InputTypeError, ModelFileError
 from sgclearn.graph import Graph
-from sgclearn.persist.checks import check_ending
 from sgclearn.persist.container import Tensors, read_container, write_container
-from sgclearn.persist.models import (
-    plain_value,
-    restored_classes,
-    restored_parameters,
-    restored_value,
-    restoring,
-    store_classes,
-)
+from sgclearn.persist.models import describe, plain_value, rebuild, restored_parameters, restoring
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.classifier import TextSGCClassifier
 from sgclearn.tasks.text.documents import WordTable
 from sgclearn.tasks.text.graph import TextGraph, TextGraphBuilder
 
-ESTIMATOR, VERSION = "TextSGCClassifier", 1
-_FITTED = ("n_documents_", "n_hops_", "weight_decay_", "n_iter_", "converged_", "gradient_ratio_", "loss_")
-_TENSORS = ("coef", "intercept", "word_scores", "class_prior")
+ESTIMATOR, VERSION = "TextSGCClassifier", 2
 
 
 def save_text_model(model: TextSGCClassifier, path: str | os.PathLike[str]) -> None:
@@ -76,18 +57,17 @@ def save_text_model(model: TextSGCClassifier, path: str | os.PathLike[str]) -> N
     parameters = {**model.get_params(deep=False), "weight_decay": model.weight_decay_}
     del parameters["builder"], parameters["compute"]
     table = model.words_
-    header: dict[str, Any] = {
-        "estimator": ESTIMATOR,
-        "text_version": VERSION,
+    header, tensors = describe(model.linear_)
+    header["estimator"] = ESTIMATOR
+    header["text"] = {
+        "version": VERSION,
         "parameters": {name: plain_value(value, name) for name, value in parameters.items()},
         "builder": table.builder.settings,
+        "n_documents": model.n_documents_,
         "vocabulary": table.vocabulary.tolist(),
-        "fitted": {name: plain_value(getattr(model, name), name) for name in _FITTED},
     }
-    tensors: Tensors = {name: getattr(model, f"{name}_") for name in _TENSORS}
-    tensors |= {"idf": table.idf, "word_degrees": table.degrees}
-    store_classes(model.classes_, header, tensors)
-    write_container(path, header, tensors)
+    tensors |= {"word_scores": model.word_scores_, "class_prior": model.class_prior_}
+    write_container(path, header, {**tensors, "idf": table.idf, "word_degrees": table.degrees})
 
 
 def load_text_model(
@@ -112,10 +92,12 @@ def load_text_model(
         raise ModelFileError(
             f"{path} must be a text model: got a model of the kind {header.get('estimator')!r}; load_model reads it."
         )
-    version = header.get("text_version")
-    if isinstance(version, int) and version > VERSION:
+    with restoring(path, "save_text_model"):
+        version = header["text"]["version"]
+    if version != VERSION:
+        remedy = "upgrade sgclearn" if isinstance(version, int) and version > VERSION else "fit it again"
         raise ModelFileError(
-            f"{path} must be a text model of version {VERSION} or earlier: got version {version}; upgrade sgclearn."
+            f"{path} must be a text model of version {VERSION}", f"version {version!r}", remedy
         )
     with restoring(path, "save_text_model"):
         model = _restored(header, tensors)
@@ -132,42 +114,34 @@ def load_text_model(
 
 
 def _restored(header: dict[str, Any], tensors: Tensors) -> TextSGCClassifier:
-    builder = TextGraphBuilder(**header["builder"])
-    model = TextSGCClassifier(builder, **restored_parameters(header))
-    for name in _FITTED:
-        setattr(model, name, restored_value(header["fitted"][name]))
-    for name in _TENSORS:
-        setattr(model, f"{name}_", tensors[name])
-    vocabulary = np.array(header["vocabulary"], dtype=object)
-    if not all(isinstance(word, str) for word in header["vocabulary"]):
+    text = header["text"]
+    builder = TextGraphBuilder(**text["builder"])
+    model = TextSGCClassifier(builder, **restored_parameters(text["parameters"]))
+    model.adopt(rebuild({**header, "estimator": "SGCClassifier"}, tensors))
+    model.n_documents_, model.text_graph_ = text["n_documents"], None
+    model.word_scores_, model.class_prior_ = tensors["word_scores"], tensors["class_prior"]
+    if not all(isinstance(word, str) for word in text["vocabulary"]):
         raise ValueError("words that are no texts")
+    vocabulary = np.array(text["vocabulary"], dtype=object)
     model.words_ = WordTable(builder, vocabulary, tensors["idf"], tensors["word_degrees"])
-    model.classes_ = restored_classes(header, tensors)
-    model.text_graph_ = None
     return model
 
 
 def _check(model: TextSGCClassifier) -> None:
     """Raise a ValueError that names the first part that does not fit the others."""
-    classes = model.classes_.tolist()
-    if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < 2:
-        raise ValueError(f"{len(classes)} classes, not two or more different ones")
-    check_ending(model)
-    for name in ("n_documents_", "n_hops_"):
-        value = getattr(model, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"{name} is {value!r}")
-    table, columns = model.words_, 1 if len(classes) == 2 else len(classes)
-    words = len(table.vocabulary)
-    nodes = model.n_documents_ + words
-    shapes = {
-        "coef": (columns, nodes),
-        "intercept": (columns,),
-        "word_scores": (model.n_hops_, words, columns),
-        "class_prior": (len(classes),),
+    table, nodes = model.words_, model.coef_.shape[1]
+    words, n_documents = len(table.vocabulary), model.n_documents_
+    if not isinstance(n_documents, int) or isinstance(n_documents, bool) or n_documents + words != nodes:
+        raise ValueError(f"{n_documents!r} documents and {words} words of {nodes} nodes")
+    if model.n_hops_ < 1 or not model.linear_.uses_identity_ or model.linear_.normalization_ != "sym":
+        raise ValueError("no model over a graph of documents and words")
+    arrays = {
+        "coef": (model.coef_, model.coef_.shape),
+        "word_scores": (model.word_scores_, (model.n_hops_, words, len(model.coef_))),
+        "class_prior": (model.class_prior_, (len(model.classes_),)),
+        "idf": (table.idf, (words,)),
+        "word_degrees": (table.degrees, (words,)),
     }
-    arrays = {name: (getattr(model, f"{name}_"), shape) for name, shape in shapes.items()}
-    arrays |= {"idf": (table.idf, (words,)), "word_degrees": (table.degrees, (words,))}
     for name, (array, shape) in arrays.items():
         if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
             raise ValueError(
