@@ -167,8 +167,8 @@ def test_foreign_or_inconsistent_model_file_is_refused(model: SGCRelationClassif
     for changes, message in (
         ({"estimator": "SGCClassifier"}, "must be a relation model: got a model of the kind 'SGCClassifier'"),
         ({"relation_version": 2}, "version 1: got version 2; fit it again"),
-        ({"vocabulary": header["vocabulary"][1:]}, "contents do not fit together"),
-        ({"roles": ["nobody"]}, "contents do not fit together"),
+        ({"vocabulary": header["vocabulary"][1:]}, "contents that do not fit together"),
+        ({"roles": ["nobody"]}, "contents that do not fit together"),
     ):
         write_container(path, {**plain, **changes}, tensors)
         with pytest.raises(ModelFileError, match=message):
