@@ -301,12 +301,13 @@ def rewrite(path: Path, **metadata: str) -> None:
     ("header", "message"),
     [
         (
-            '{"format": "sgclearn-model", "version": 2, "library_version": "9.1"}',
+            '{"format": "sgclearn-model", "version": 3, "library_version": "9.1"}',
             "sgclearn 9.1; upgrade sgclearn",
         ),
         ('{"format": "sgclearn-model", "version": "two"}', "got 'sgclearn-model', 'two'"),
         ('{"format": "other", "version": 1}', "got 'other', 1"),
-        ('{"format": "sgclearn-model", "version": 1}', "do not fit the checksum"),
+        ('{"format": "sgclearn-model", "version": 2}', "do not fit the checksum"),
+        ('{"format": "sgclearn-model", "version": 1}', "got version 1, .*; fit the model again and save it"),
         ("[1, 2]", "damaged"),
         ("{}", "damaged"),
         ("{", "damaged"),
@@ -351,6 +352,6 @@ def test_header_is_plain_json(saved: Path) -> None:
     header = json.loads(metadata["sgclearn-model"])
     assert (header["format"], header["version"], header["classes"]["values"]) == (
         "sgclearn-model",
-        1,
+        2,
         ["x", "y", "z"],
     )

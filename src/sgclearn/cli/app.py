@@ -30,6 +30,7 @@ from sgclearn.cli import (
 from sgclearn.cli.options import help_of
 from sgclearn.cli.output import complain, in_options, option
 from sgclearn.errors import SgclearnError, SgclearnWarning
+from sgclearn.tasks import TASKS, get_task
 from sgclearn.version import __version__
 
 USER_MISTAKE, FAILURE, INTERRUPTED = 2, 1, 130
@@ -75,6 +76,16 @@ app.add_typer(text.app, name="text")
 app.add_typer(datasets.app, name="datasets")
 
 
+def _add_task(arguments: list[str]) -> None:
+    """Add the commands of a task where they are asked for; the help of all tasks loads none of them."""
+    from sgclearn.cli.task_commands import task_app
+
+    wanted = arguments[0] if arguments else ""
+    known = {group.name for group in app.registered_groups}
+    if wanted in TASKS and wanted not in known and wanted != "nodes":
+        app.add_typer(task_app(get_task(wanted)), name=wanted)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run `sgc` and end the process: 0 is success, 2 a mistake in the input, 130 an interruption."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
@@ -100,6 +111,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
+        _add_task(arguments)
         code = app(args=arguments, prog_name="sgc", standalone_mode=False)
         if code == INTERRUPTED:  # typer has caught the interruption, and said nothing
             raise KeyboardInterrupt

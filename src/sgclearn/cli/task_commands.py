@@ -37,7 +37,7 @@ def fit_and_show(task: Task, data: Any, model: Any, out: Path | None, force: boo
     screen = Screen(as_json)
     with Run.create(out, force=force) as place:
         with screen.progress() as stages:
-            samples = task.read(data, stages.stage)
+            samples = driver.read(task, data, on_stage=stages.stage)
         show_samples(screen, samples, task.remarks(samples, model))
         candidates = task.candidates(samples, model)
         plan, excess = task.plan(samples, candidates[-1])

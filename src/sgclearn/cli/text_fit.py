@@ -122,7 +122,7 @@ def command(
         settings |= {"held_out": held_out, "seed": seed}
         metrics = _metrics(model, labelled, evaluation)
         stages.stage(f"writing {folder}")
-        files = _write(place, model, labelled, metrics, settings, [data])
+        files = _write(place, model, labelled, metrics, settings)
     _show(screen, model, labelled, evaluation, seconds)
     screen.table(("written to " + str(folder), ""), _written(files), left=2)
     screen.line(f"\nnext: sgc text predict {folder} --data NEW.csv")
@@ -244,7 +244,6 @@ def _write(
     labelled: LabelledTexts,
     metrics: dict[str, Any],
     settings: dict[str, Any],
-    inputs: list[Path],
 ) -> list[RunFile]:
     """Write the run; gives its files."""
     import numpy as np
@@ -270,7 +269,7 @@ def _write(
         RunFile(GRAPH, "the graph, to explain predictions with", model.text_graph_.graph.save_npz),
         RunFile(LABELS, "labels and split as they were used", lambda path: write_csv(path, columns)),
     ]
-    Run.write(place, "text", files, settings, inputs)
+    Run.write(place, "text", files, settings)
     return files
 
 

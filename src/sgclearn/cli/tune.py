@@ -125,7 +125,7 @@ def command(
         scoring.value,
     )
     with screen.progress() as stages:
-        samples = task.read(data, stages.stage)
+        samples = driver.read(task, data, on_stage=stages.stage)
     candidate = task.search(samples, wanted, how)
     show_samples(screen, samples, task.remarks(samples, how))
     with screen.progress() as stages:

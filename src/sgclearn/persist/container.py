@@ -1,19 +1,19 @@
 """The file of a model: a safetensors file whose metadata holds a JSON header and a checksum.
 
-The format, version 1
+The format, version 2
 ---------------------
 The file is an ordinary safetensors file, which any reader of that format opens without running code. Its
 metadata has one entry, ``sgclearn-model``: the header, a JSON object (ASCII, keys sorted, no spaces) with
 
 - ``format``: "sgclearn-model",
-- ``version``: 1,
+- ``version``: 2,
 - ``library_version``: the version of sgclearn that wrote the file,
 - ``sha256``: the checksum, in hexadecimal digits, of the header without this entry, followed, for every
   tensor in the order of its name, by the line ``name dtype shape`` (as ``coef float64 7x1433``), a newline,
   and its bytes (little-endian, rows first),
 - and the entries of `sgclearn.persist.models`.
 
-A file is refused if it cannot be parsed, if it lacks the header, if its version is later than 1, or if the
+A file is refused if it cannot be parsed, if it lacks the header, if its version is not 2, or if the
 checksum does not fit. The checksum finds damage and careless edits; it is no signature. The same model gives
 the same bytes.
 """
@@ -35,7 +35,7 @@ from sgclearn.validation.reading import as_path, reading, reason_of, regular_fil
 from sgclearn.version import __version__
 
 FORMAT = "sgclearn-model"
-VERSION = 1
+VERSION = 2
 CHECKSUM = "sha256"
 PICKLE_MARK, PROTOCOLS = 0x80, (b"\2", b"\3", b"\4", b"\5")
 MOST_JSON = 100_000_000  # bytes; the limit of safetensors itself
@@ -130,11 +130,11 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
             f"{name!r}, {version!r}",
             _SAVE_AGAIN,
         )
-    if version > VERSION:
+    if version != VERSION:
         raise ModelFileError(
-            f"{path} must be of format version {VERSION} or earlier",
-            f"version {version}, written by sgclearn {header.get('library_version', 'of a later version')}",
-            "upgrade sgclearn",
+            f"{path} must be of format version {VERSION}",
+            f"version {version}, written by sgclearn {header.get('library_version', 'of another version')}",
+            "upgrade sgclearn" if version > VERSION else "fit the model again and save it",
         )
     return header
 

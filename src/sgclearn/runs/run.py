@@ -98,7 +98,7 @@ class Run:
         task: str,
         files: Sequence[RunFile],
         settings: Mapping[str, Any],
-        inputs: Sequence[Path] = (),
+        inputs: Mapping[str, str] | None = None,
     ) -> Run:
         """Write the files of a run, then the file that makes the folder one, and give the run.
 
@@ -110,8 +110,8 @@ class Run:
         files : sequence of RunFile
         settings : mapping
             Plain values.
-        inputs : sequence of Path
-            Files that the samples were read from; their digests are kept.
+        inputs : mapping, optional
+            SHA-256 of every file that the samples were read from, by name.
         """
         with place.writing() as staging:
             for file in files:
@@ -129,7 +129,7 @@ class Run:
                 "task": task,
                 "versions": versions,
                 "settings": dict(settings),
-                "inputs": {path.name: sha256_of(path) for path in inputs if path.is_file()},
+                "inputs": dict(inputs or {}),
                 "digests": {file.name: sha256_of(staging / file.name) for file in files},
             }
             write_json(staging / RUN, document)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,6 +20,7 @@ from sgclearn.runs.run import Run, RunFile
 from sgclearn.runs.splits import SPLITS
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.protocol import Candidate, OnStage, Samples, Task, silent
+from sgclearn.validation.reading import recording
 
 
 @dataclass
@@ -69,6 +70,22 @@ class Fit:
     def model(self) -> Any:
         """The model that was kept."""
         return self.trials[-1].model
+
+
+def read(task: Task, data: Any, *, on_stage: OnStage = silent) -> Samples:
+    """Samples of a task, with the digest of every file that its readers open.
+
+    Parameters
+    ----------
+    task : Task
+    data : dataclass
+        Options of the data, an instance of `task.Data`.
+    on_stage : callable, optional
+        For progress.
+    """
+    with recording() as digests:
+        samples = task.read(data, on_stage)
+    return replace(samples, inputs={Path(path).name: digest for path, digest in digests.items()})
 
 
 def fit(

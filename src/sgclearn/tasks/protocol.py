@@ -8,8 +8,8 @@ them, and writes and reads their runs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -83,8 +83,8 @@ class Samples:
         Column of the labels, where only its place in the file said so.
     targets : tuple of str
         Names of the numbers to predict.
-    inputs : tuple of Path
-        Files that were read.
+    inputs : mapping
+        SHA-256 of every file that was read, by name; `driver.read` takes it from the reading itself.
     seed : int
         Of splits, folds and stochastic solvers.
     """
@@ -103,7 +103,7 @@ class Samples:
     is_held_out: bool = False
     label_column: str | None = None
     targets: tuple[str, ...] = ("value",)
-    inputs: tuple[Path, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
     seed: int = DEFAULT_SEED
 
     def __post_init__(self) -> None:

@@ -63,7 +63,6 @@ def read_nodes(data: NodeData, on_stage: OnStage = silent) -> Samples:
         encoding=None if features is None else features.encoding,
         is_held_out=labels.splits is None,
         label_column=label_column,
-        inputs=tuple(path for path in (data.edges, data.features, data.labels) if path is not None),
         seed=seed,
     )
     check_classes(samples.labels("train"), data.labels)
