@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sgclearn.operators import Operator
     from sgclearn.persist import load_model, save_model
     from sgclearn.propagation import Compute, SGCTransformer, propagate
+    from sgclearn.tasks.graphs import SGCGraphClassifier
     from sgclearn.tasks.relations import SGCRelationClassifier
     from sgclearn.tasks.text import TextSGCClassifier
 
@@ -47,6 +48,7 @@ _ROOM_OF = {
     "load_model": "persist",
     "TextSGCClassifier": "tasks.text",
     "SGCRelationClassifier": "tasks.relations",
+    "SGCGraphClassifier": "tasks.graphs",
 }
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "Operator",
     "SGCClassifier",
     "SGCClassifierCV",
+    "SGCGraphClassifier",
     "SGCMultilabelClassifier",
     "SGCRelationClassifier",
     "SGCTransformer",

@@ -48,6 +48,8 @@ def fit_valid(model: Any) -> Any:
     name = type(model).__name__
     if name.startswith("Text"):
         return model.set_params(weight_decay=1e-2).fit(DOCS, ["a", "a", "b", "b", "", "b"])
+    if name == "SGCGraphClassifier":
+        return model.set_params(cv=2, weight_decay=0.1).fit(_graphs(), ["a", "b"] * 3)
     if name == "SGCRelationClassifier":
         return model.fit(_sentences())
     if name == "SGCTransformer":
@@ -59,6 +61,12 @@ def fit_valid(model: Any) -> Any:
     if name == "SGCClassifierCV":
         model.set_params(n_hops=(0, 1), weight_decay=(1e-2, 1e-1), cv=2)
     return model.fit(features(), labels(), graph=graph())
+
+
+def _graphs() -> Any:
+    from sgclearn import Graph
+
+    return [Graph.from_edges([(i, i + 1) for i in range(n)]) for n in range(2, 8)]
 
 
 def _sentences() -> Any:
@@ -214,6 +222,7 @@ _VALID: dict[str, Callable[[random.Random], Any]] = {
     "docs": lambda rng: list(DOCS),
     "documents": lambda rng: list(DOCS),
     "sentences": lambda rng: _sentences(),
+    "graphs": lambda rng: _graphs(),
     "y_true": lambda rng: [0, 1, 1, 0],
     "y_pred": lambda rng: [0, 1, 0, 0],
     "indptr": lambda rng: np.array([0, 1, 2]),
