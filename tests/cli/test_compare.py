@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli_runs import Files, Sgc, assert_mistake, interrupt_third_model
 
-from sgclearn.datasets import GraphDataset
 from sgclearn.errors import SgclearnError
 from sgclearn.experiments.compared import read_compared
+from sgclearn.runs.splits import SPLITS
 from sgclearn.tasks.nodes.options import NodeData
+from sgclearn.tasks.protocol import Samples
 
 PLAIN = ("--models", "logistic-regression,label-propagation")
 FOLDER = "sgc-compare-edges"
@@ -212,35 +214,38 @@ def test_compare_named_dataset(sgc: Sgc, data_dir: Path) -> None:
     assert result.document["results"] == "sgc-compare-cora/compare.jsonl"
 
 
-def drawn_by(options: NodeData, validation: float | None = None) -> list[GraphDataset]:
-    compared = read_compared(options, validation)
-    data = compared.data
-    return [data] if isinstance(data, GraphDataset) else [data(seed) for seed in (50, 51)]
+def drawn_by(options: NodeData, validation: float | None = None) -> list[Samples]:
+    data = read_compared(options, validation).data
+    return [data] if isinstance(data, Samples) else [data(seed) for seed in (50, 51)]
+
+
+def sizes(samples: Samples) -> list[int]:
+    return [len(samples.where(part)) for part in SPLITS]
 
 
 def test_splits_without_a_column_are_stratified_and_new_in_every_run(files: Files) -> None:
     options = NodeData(edges=files.edges, labels=files.labels, held_out=0.3)
     first, second = drawn_by(options, 0.2)
-    assert first.split_sizes == (10, 4, 6)
-    for part in (first.train, first.val, first.test):
-        assert np.bincount(first.y[part]).tolist() == [len(part) // 2] * 2
-    assert not np.array_equal(first.test, second.test)
+    assert sizes(first) == [10, 4, 6]
+    for part in map(first.where, SPLITS):
+        assert list(Counter(first.y[part].tolist()).values()) == [len(part) // 2] * 2
+    assert not np.array_equal(first.where("test"), second.where("test"))
     again = read_compared(options, 0.2).data(50)  # type: ignore[operator]
-    np.testing.assert_array_equal(again.val, first.val)
+    np.testing.assert_array_equal(again.split, first.split)
 
 
 def test_split_column_with_all_three_is_kept(files: Files) -> None:
     with_split(files, ("train", "train", "val", "test"))
     (data,) = drawn_by(NodeData(edges=files.edges, labels=files.labels))
-    assert data.split_sizes == (10, 5, 5)
+    assert sizes(data) == [10, 5, 5]
 
 
 def test_split_column_without_val_draws_it_from_train(files: Files) -> None:
     with_split(files, ("train", "train", "train", "test"))
     first, second = drawn_by(NodeData(edges=files.edges, labels=files.labels))
-    np.testing.assert_array_equal(first.test, second.test)
-    assert first.split_sizes == (12, 3, 5)  # of 7 and 8 in train
-    assert not np.array_equal(first.val, second.val)
+    np.testing.assert_array_equal(first.where("test"), second.where("test"))
+    assert sizes(first) == [12, 3, 5]  # of 7 and 8 in train
+    assert not np.array_equal(first.where("val"), second.where("val"))
 
 
 def with_split(files: Files, turns: tuple[str, ...]) -> None:

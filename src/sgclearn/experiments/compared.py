@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.datasets import GraphDataset
 from sgclearn.datasets.loading import PER_CLASS, known_dataset
 from sgclearn.datasets.splits import split_per_class
 from sgclearn.errors import InputError
-from sgclearn.runs.splits import DEFAULT_HELD_OUT, SPLITS, hold_out
+from sgclearn.runs.splits import DEFAULT_HELD_OUT, SPLITS, has_label, hold_out, without_labels
 from sgclearn.tasks.nodes.options import NodeData
 from sgclearn.tasks.nodes.reading import EMBEDDED, read_nodes
 from sgclearn.tasks.protocol import OnStage, Samples, silent
@@ -30,14 +28,14 @@ class Compared:
     Parameters
     ----------
     samples : Samples
-    data : GraphDataset or callable
-        As `compare_models` takes it: with one split for all runs, or from the seed of a run to its dataset.
+    data : Samples or callable
+        As `compare_models` takes it: with one split for all runs, or from the seed of a run to its samples.
     splits : str
         How the nodes are split, in words.
     """
 
     samples: Samples
-    data: GraphDataset | Callable[[int], GraphDataset]
+    data: Samples | Callable[[int], Samples]
     splits: str
 
 
@@ -52,43 +50,34 @@ def read_compared(data: NodeData, validation: float | None, on_stage: OnStage = 
             f"--validation must be a share above 0 and below 1: got {validation}; the usual is 0.2."
         )
     samples = read_nodes(data, on_stage)
-    base = _dataset(samples)
     if data.edges is None:
         name = EMBEDDED if data.dataset is None else data.dataset
-        return _named(samples, base, name, validation)
-    return _own(samples, base, data, DEFAULT_VALIDATION if validation is None else validation, validation)
+        return _named(samples, name, validation)
+    return _own(samples, data, DEFAULT_VALIDATION if validation is None else validation, validation)
 
 
-def _dataset(samples: Samples) -> GraphDataset:
-    """Samples as the models take it: classes are numbers, and no features are the identity."""
-    n_nodes = samples.graph.n_nodes
-    y = np.full(n_nodes, -1)
-    labelled = samples.where(*SPLITS)
-    code = {label: k for k, label in enumerate(samples.classes)}
-    y[labelled] = [code[label] for label in samples.y[labelled].tolist()]
-    X = sp.eye_array(n_nodes, format="csr") if samples.X is None else samples.X
-    names = tuple(str(label) for label in samples.classes)
-    train, val, test = map(samples.where, SPLITS)
-    return GraphDataset(samples.name, samples.graph, X, y, names, None, train, val, test)
-
-
-def _named(samples: Samples, base: GraphDataset, name: str, validation: float | None) -> Compared:
+def _named(samples: Samples, name: str, validation: float | None) -> Compared:
     if validation is not None:
         raise InputError("--validation goes with your own files: got it with a dataset; leave it out.")
     info = known_dataset(name)
     if info.per_class is None:
-        return Compared(samples, base, f"the public one in every run: {samples.split_sizes}")
+        return Compared(samples, samples, f"the public one in every run: {samples.split_sizes}")
     n_train, n_val = info.per_class or PER_CLASS
+    known = has_label(samples.y)
+    names, codes = np.unique(samples.y[known], return_inverse=True)
+    y = np.full(len(known), -1)
+    y[known] = codes
 
-    def draw(seed: int) -> GraphDataset:
-        parts = split_per_class(base.y, n_train, n_val, None, seed, base.class_names)
-        return replace(base, **parts._asdict())
+    def draw(seed: int) -> Samples:
+        parts = split_per_class(y, n_train, n_val, None, seed, names.tolist())
+        return _with_split(samples, **parts._asdict())
 
     words = f"drawn anew in every run: {n_train} train and {n_val} val of each class, all others test"
     return Compared(samples, draw, words)
 
 
-def _own(samples: Samples, base: GraphDataset, data: NodeData, share: float, given: float | None) -> Compared:
+def _own(samples: Samples, data: NodeData, share: float, given: float | None) -> Compared:
+    y = samples.labels(*SPLITS)
     if samples.is_held_out:
         held_out = DEFAULT_HELD_OUT if data.held_out is None else data.held_out
         if held_out + share >= 1:
@@ -97,31 +86,30 @@ def _own(samples: Samples, base: GraphDataset, data: NodeData, share: float, giv
                 "shares that add up to less than 1."
             )
 
-        def draw(seed: int) -> GraphDataset:
-            test = _drawn(base.y, held_out, seed)
-            rest = np.where(test, -1, base.y)
-            return _divided(base, _drawn(rest, share / (1 - held_out), seed + OTHER_STREAM), test)
+        def draw(seed: int) -> Samples:
+            test = _drawn(y, held_out, seed)
+            val = _drawn(without_labels(y, test), share / (1 - held_out), seed + OTHER_STREAM)
+            return _divided(samples, val, test)
 
         shares = f"{_percent(share)} val, {_percent(held_out)} test, the rest train"
         return Compared(samples, draw, f"drawn anew in every run: of each class {shares}")
-    if len(base.test) == 0:
+    is_test = samples.split == "test"
+    if not is_test.any():
         raise InputError(
             f"{data.labels} must have labels of the split test, on which models are compared: got none; add some, "
             "or drop the split column."
         )
-    if len(base.val):
+    if len(samples.where("val")):
         if given is not None:
             raise InputError(
                 f"--validation goes with labels without a val split: got it with {data.labels}, which has one; "
                 "leave it out."
             )
-        return Compared(samples, base, f"as given, the same in every run: {samples.split_sizes}")
-    is_test = np.isin(np.arange(len(base.y)), base.test)
-    words = f"{len(base.test):,} test as given; val drawn anew in every run, {_percent(share)} of each class in train"
+        return Compared(samples, samples, f"as given, the same in every run: {samples.split_sizes}")
+    words = f"{is_test.sum():,} test as given; val drawn anew in every run, {_percent(share)} of each class in train"
+    train = samples.labels("train")
     return Compared(
-        samples,
-        lambda seed: _divided(base, _drawn(base.train_labels(), share, seed + OTHER_STREAM), is_test),
-        words,
+        samples, lambda seed: _divided(samples, _drawn(train, share, seed + OTHER_STREAM), is_test), words
     )
 
 
@@ -135,12 +123,19 @@ def _drawn(y: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
     return drawn
 
 
-def _divided(base: GraphDataset, val: NDArray[np.bool_], test: NDArray[np.bool_]) -> GraphDataset:
-    train = (base.y >= 0) & ~val & ~test
+def _divided(samples: Samples, val: NDArray[np.bool_], test: NDArray[np.bool_]) -> Samples:
+    known = np.isin(np.arange(samples.n_samples), samples.where(*SPLITS))
     if not (val.any() and test.any()):
         raise InputError(
             f"there must be enough labels of a class to draw validation and test nodes from: got "
-            f"{int((base.y >= 0).sum())} labels of {len(base.class_names)} classes; label about five of each class, "
+            f"{int(known.sum())} labels of {len(samples.classes)} classes; label about five of each class, "
             "or raise --validation and --held-out."
         )
-    return replace(base, train=np.flatnonzero(train), val=np.flatnonzero(val), test=np.flatnonzero(test))
+    return _with_split(samples, train=known & ~val & ~test, val=val, test=test)
+
+
+def _with_split(samples: Samples, **parts: NDArray[Any]) -> Samples:
+    split = np.full(samples.n_samples, None, dtype=object)
+    for name, rows in parts.items():
+        split[rows] = name
+    return replace(samples, split=split)
