@@ -74,11 +74,15 @@ def show_samples(screen: Screen, samples: Samples, remarks: list[str]) -> None:
 
 
 def _show_fit(screen: Screen, task: Task, fit: Fit) -> None:
+    from sgclearn.tasks.probabilities import probabilities_in_words
+
     _show_trials(screen, fit)
     for table in task.tables(fit.samples, fit.model):
         screen.table(table.header, table.rows, left=table.left, title=table.title)
+    screen.line()
+    if (told := probabilities_in_words(fit.metrics["probabilities"])) is not None:
+        screen.field("Trust", f"probabilities are {told}")
     if fit.metrics["advice"] is not None:
-        screen.line()
         screen.field("Advice", fit.metrics["advice"])
     folder = fit.run.folder
     files = [*((file.name, file.meaning) for file in fit.files), ("run.json", "settings and versions")]

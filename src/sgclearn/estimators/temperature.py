@@ -76,9 +76,10 @@ def calibrate(logits: Array, Y: Array, link: type[Link], weights: Array | None =
 
 
 def _fit(logits: Array, Y: Array, link: type[Link], weights: Array) -> float:
-    """The minimiser over log T; targets are a little off 0 and 1, so that there is one where all are right.
+    """The minimiser over log T.
 
-    As in Platt's method: with n labels the target of the true class is `1 - 1/(n + 2)`.
+    Where every sample is right the loss falls as long as T does; then targets are a little off 0 and 1, as in Platt's
+    method: `1 - 1/(n + 2)` for the true class of n samples.
     """
     from scipy.optimize import minimize_scalar
 
@@ -87,7 +88,7 @@ def _fit(logits: Array, Y: Array, link: type[Link], weights: Array) -> float:
     size = float(np.abs(logits - centre).mean())
     if not size > 0 or not weights.any():
         return 1.0
-    smoothing = 1.0 / (len(logits) + 2)
+    smoothing = 1.0 / (len(logits) + 2) if _all_right(logits, Y) else 0.0
     target = (1.0 - smoothing) * Y + smoothing / max(Y.shape[1], 2)
 
     def mean_loss(log_temperature: float) -> float:
@@ -97,3 +98,10 @@ def _fit(logits: Array, Y: Array, link: type[Link], weights: Array) -> float:
     return float(
         np.exp(minimize_scalar(mean_loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x)
     )
+
+
+def _all_right(logits: Array, Y: Array) -> bool:
+    """Whether every target has the larger logit, so that no temperature is too low."""
+    if Y.shape[1] > 1 and bool((Y.sum(axis=1) == 1).all()):
+        return bool((logits.argmax(axis=1) == Y.argmax(axis=1)).all())
+    return bool(((logits > 0) == (Y > 0.5)).all())

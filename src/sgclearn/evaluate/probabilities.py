@@ -115,6 +115,13 @@ def evaluate_probabilities(codes: Any, probabilities: Any) -> ProbabilityEvaluat
     )
 
 
+def untempered(probabilities: Array, temperature: float) -> Array:
+    """What the probabilities of a softmax were before the logits were divided by the temperature."""
+    powers = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny)) * temperature
+    exponentials = np.exp(powers - powers.max(axis=1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+
 def reliability(confidence: Array, right: NDArray[np.bool_], n_bins: int = N_BINS) -> list[ReliabilityBin]:
     """Bins of equally many predictions, the least confident first; equal confidences are in the order given."""
     order = np.argsort(confidence, kind="stable")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.evaluate.probabilities import ProbabilityEvaluation, evaluate_probabilities
+from sgclearn.evaluate.probabilities import ProbabilityEvaluation, evaluate_probabilities, untempered
 from sgclearn.explain import Explainer
 from sgclearn.explain.html import explanation_html
 from sgclearn.explain.words import sentence
@@ -70,9 +70,7 @@ class ReportData:
     @cached_property
     def uncalibrated(self) -> Array:
         """The same with the temperature 1."""
-        logits = np.log(np.maximum(self.probabilities, 1e-300)) * self.model.temperature_
-        exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+        return untempered(self.probabilities, self.model.temperature_)
 
     @cached_property
     def test(self) -> NDArray[np.intp]:

@@ -19,6 +19,7 @@ from sgclearn.runs.predictions import Predictions
 from sgclearn.runs.run import Run, RunFile
 from sgclearn.runs.splits import SPLITS
 from sgclearn.tables.messages import counted
+from sgclearn.tasks.probabilities import probability_metrics
 from sgclearn.tasks.protocol import Candidate, OnStage, Samples, Task, silent
 from sgclearn.validation.reading import recording
 
@@ -133,6 +134,7 @@ def fit(
     if len(test):
         final.evaluation = _score(task, tested, predictions, test)
     metrics = _metrics(samples, trials) | task.details(samples, final.model)
+    metrics["probabilities"] = probability_metrics(final.model, samples, predictions)
     files = run_files(
         samples,
         lambda path: task.save(final.model, samples, path),
