@@ -152,7 +152,9 @@ def test_plan_that_does_not_exist_is_refused():
 
 
 def test_plan_over_the_limit_is_refused_with_the_way_out():
-    with pytest.raises(MemoryLimitError, match=r"needs about .* and 1\.0 KB may be used: raise memory_limit"):
+    with pytest.raises(
+        MemoryLimitError, match=r"fit the 1\.0 KB that may be used: got .*; raise memory_limit"
+    ):
         make_plan(Operator(GRAPH), NodeFeatures(WORDS), ROWS, 2, 7, memory_limit="1KB")
     with pytest.raises(MemoryLimitError, match=r"\(plan 'full'\).*or leave the choice to plan='auto'\."):
         make_plan(Operator(GRAPH), NodeFeatures(WORDS), ROWS, 2, 7, plan="full", memory_limit="1KB")
@@ -161,7 +163,7 @@ def test_plan_over_the_limit_is_refused_with_the_way_out():
 def test_propagate_over_the_limit_is_refused_with_the_way_out(monkeypatch):
     X = np.ones((5, 3))
     with pytest.raises(
-        MemoryLimitError, match=r"about .* B and 100 B may be used: .*columns are independent"
+        MemoryLimitError, match=r"fit the 100 B that may be used: got .* B; .*columns are independent"
     ):
         propagate(X, ZOO["path"], compute=Compute(memory_limit="100B"))
     monkeypatch.setenv("SGCLEARN_MEMORY_LIMIT", "100B")
@@ -176,7 +178,7 @@ def test_propagate_refuses_before_it_allocates(plan):
     graph = random_graph(2000, 20_000, seed=103)
 
     def refused() -> None:
-        with pytest.raises(MemoryLimitError, match="propagating needs about"):
+        with pytest.raises(MemoryLimitError, match="propagating must fit"):
             propagate(X, graph, 4, compute=Compute(plan=plan, memory_limit="400MB"))
 
     assert traced_peak(refused) < 5_000_000  # the result would take gigabytes

@@ -63,7 +63,9 @@ def test_transformer_given_a_graph_at_fit_uses_it_in_fit_transform_and_asks_for_
     transformer = SGCTransformer()
     np.testing.assert_array_equal(transformer.fit_transform(X, graph=graph), propagate(X, graph))
     np.testing.assert_array_equal(transformer.transform(X, graph), propagate(X, graph))
-    with pytest.raises(InputError, match="transform needs a graph because fit had one: pass graph="):
+    with pytest.raises(
+        InputError, match="transform needs a graph because fit had one: got none; pass graph="
+    ):
         transformer.transform(X)
 
 

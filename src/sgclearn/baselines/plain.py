@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -21,15 +20,13 @@ def regression(
     Z: Any, samples: Samples, weight_decay: float | None, on_step: OnStep | None = None
 ) -> SGCClassifier:
     """Multinomial logistic regression of the samples on numbers Z (m, c); without a decay, the best by validation."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="no graph was given")
-        if weight_decay is None:
-            search = SGCClassifierCV(0)
-            labels = samples.labels("train", "val")
-            search.fit(Z, labels, validation=samples.where("val"), on_step=on_step)
-            best: dict[str, Any] = search.best_params_
-            weight_decay = float(best["weight_decay"])
-        return SGCClassifier(0, weight_decay=weight_decay).fit(Z, samples.labels("train"))
+    if weight_decay is None:
+        search = SGCClassifierCV(0)
+        labels = samples.labels("train", "val")
+        search.fit(Z, labels, validation=samples.where("val"), on_step=on_step)
+        best: dict[str, Any] = search.best_params_
+        weight_decay = float(best["weight_decay"])
+    return SGCClassifier(0, weight_decay=weight_decay).fit(Z, samples.labels("train"))
 
 
 @dataclass(eq=False, repr=False)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.errors import ANY, InputError, Setting, SgclearnWarning
+from sgclearn.estimators.convergence import FitWarning, not_converged
 from sgclearn.estimators.fitting import PreparedFit, SolverSettings
 from sgclearn.estimators.labels import check_sample_weight
 from sgclearn.estimators.loss import Link
@@ -43,6 +43,7 @@ Array = NDArray[np.float64]
 # The lowest training loss at which labelled nodes count as separated, where no weight decay bounds the weights.
 _SEPARATED_LOSS = 1e-5
 _SHORT_ROW = 16
+GRAPH = Setting("graph", ANY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,10 @@ class Problem:
         counted = weights > 0
         if not counted.any():
             raise InputError(
-                "class_weight leaves no labelled node: got zero for every class; give one of them a weight."
+                "class_weight leaves no labelled node",
+                "zero for every class",
+                "give one of them a weight",
+                argument="class_weight",
             )
         weighted = replace(self, weights=weights)
         return weighted if counted.all() else weighted.part(counted)
@@ -123,16 +127,16 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             X = X.matrix if graph is None else X.align(graph)
         if X is None:
             if graph is None:
-                raise InputError("X may be None only with a graph: got neither; pass graph=.")
+                raise InputError("X may be None only with a graph", "neither", ("pass ", GRAPH), argument="X")
             if not reset and not self.uses_identity_:
                 raise InputError(
-                    f"the model was fitted on {self.n_features_in_:,} features: got X=None; pass them."
+                    f"the model was fitted on {self.n_features_in_:,} features", "X=None", "pass them"
                 )
             if not reset and graph.n_nodes != self.n_features_in_:
                 raise InputError(
-                    "a model without features knows only the nodes of its own graph: got "
-                    f"{graph.n_nodes:,} nodes, fitted on {self.n_features_in_:,}; "
-                    "give the nodes features to predict new ones."
+                    "a model without features knows only the nodes of its own graph",
+                    f"{graph.n_nodes:,} nodes, fitted on {self.n_features_in_:,}",
+                    "give the nodes features to predict new ones",
                 )
             if reset:
                 self.n_features_in_ = graph.n_nodes
@@ -300,9 +304,10 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
         self.n_hops_ = hops_of(wanted)
         if operator is None and self.n_hops_ > 0:
             warnings.warn(
-                f"no graph was given, so {self.n_hops_} hops change nothing and this is plain {self._plain}: pass "
-                "graph= to fit, or n_hops=0 if that is meant.",
-                SgclearnWarning,
+                SgclearnWarning(
+                    f"no graph was given, so {self.n_hops_} hops change nothing and this is plain {self._plain}: pass ",
+                    *(GRAPH, " to fit, or ", Setting("n_hops", 0), " if that is meant."),
+                ),
                 stacklevel=3,
             )
         self.row_norm_ = self.row_norm
@@ -365,38 +370,49 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             if not self.converged_:
                 rate = f"choose a learning_rate below {settings.step:g}, or " if settings.has_rate else ""
                 warnings.warn(
-                    f"the steps of solver={settings.solver!r} led away from the optimum to a loss of {self.loss_:.1e}: "
-                    f"{rate}scale the features.",
-                    ConvergenceWarning,
+                    FitWarning(
+                        *(
+                            "the steps of ",
+                            Setting("solver", settings.solver),
+                            " led away from the optimum to ",
+                        ),
+                        f"a loss of {self.loss_:.1e}: {rate}scale the features.",
+                    ),
                     stacklevel=4,
                 )
             return
         if weight_decay == 0 and self.loss_ < _SEPARATED_LOSS:
             warnings.warn(
-                "the labelled nodes can be separated perfectly, so without weight decay there is no minimiser: stopped "
-                f"at a training loss of {self.loss_:.1e}; give a weight_decay > 0.",
-                ConvergenceWarning,
+                FitWarning(
+                    "the labelled nodes can be separated perfectly, so without weight decay there is no minimiser: "
+                    f"stopped at a training loss of {self.loss_:.1e}; give a ",
+                    *(Setting("weight_decay"), " > 0."),
+                ),
                 stacklevel=4,
             )
         elif not self.converged_:
-            warnings.warn(
-                f"the solver stopped after {self.n_iter_} iterations with a gradient of {self.gradient_ratio_:.1e} of "
-                f"the start's, above tol={settings.tol:g}: raise max_iter, tol or weight_decay, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
+            warning = not_converged(
+                self.n_iter_, self.gradient_ratio_, settings.tol, ", or scale the features"
             )
+            warnings.warn(warning, stacklevel=4)
 
     def _logits(self, X: Any, graph: Graph | None, nodes: Any, readout: Any = None) -> Array:
         """`P F(S) (X Theta) + b` (m, C)."""
         check_is_fitted(self)
         if graph is None and self.uses_graph_:
             raise InputError(
-                "predict needs a graph because fit had one: pass graph= with one node per row of X "
-                "(the graph of the fit, or another one with new nodes)."
+                "predict needs a graph because fit had one",
+                "none",
+                (
+                    "pass ",
+                    GRAPH,
+                    " with one node per row of X (the graph of the fit, or another with new nodes)",
+                ),
+                argument="graph",
             )
         if graph is not None and not self.uses_graph_:
             raise InputError(
-                "the model was fitted without a graph: got one to predict on; fit with graph= first."
+                "the model was fitted without a graph", "one to predict on", ("fit with ", GRAPH, " first")
             )
         features = self._features(X, graph, reset=False)
         operator = self._operator(graph, self.normalization_, self._gamma_choice())
@@ -425,9 +441,11 @@ def finite_logits(logits: Array, b: Array) -> Array:
         logits = add_to_columns(logits, b)
     if not is_finite(logits):
         raise InputError(
-            "logits must be finite: got features and weights whose products are out of range; give features of the "
-            "size of those in the fit, as float64, or fit with features that are multiplied by a number that brings "
-            "them near 1."
+            "logits must be finite",
+            "features and weights whose products are out of range",
+            "give features of the size of those in the fit, as float64, or fit with features that are "
+            "multiplied by a number that brings them near 1",
+            argument="logits",
         )
     return logits
 

@@ -42,12 +42,16 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
     def _labels(self, y: Any, n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Numbers of the labelled samples and the code of each; sets `classes_`."""
         if y is None:
-            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None", argument="y"
+            )
         y = as_labels(y)
         if y.ndim == 2 and y.shape[1] > 1:
             raise InputError(
-                f"y must have one label a node: got shape {y.shape}; for several labels a node use "
-                "SGCMultilabelClassifier."
+                "y must have one label a node",
+                f"shape {y.shape}",
+                "for several labels a node use SGCMultilabelClassifier",
+                argument="y",
             )
         if y.ndim != 1:
             y = column_or_1d(y, warn=True)
@@ -113,7 +117,10 @@ class SoftmaxPrediction(ClassifierMixin, BaseSGC):  # type: ignore[misc]
         check_length(y, len(predicted))
         if not known.any():
             raise InputError(
-                f"y must have a label to score: got {len(y):,} nodes, none of them labelled; label some."
+                "y must have a label to score",
+                f"{len(y):,} nodes, none of them labelled",
+                "label some",
+                argument="y",
             )
         right = predicted[known] == y[known]
         return float(np.average(right, weights=weights))

@@ -244,7 +244,7 @@ class SGCClassifierCV(SoftmaxPrediction):
             decays = sorted({check_weight_decay(decay) for decay in _as_sequence(self.weight_decay)})
         if self.search == "tpe" and (not decays or decays[0] <= 0 or decays[0] == decays[-1]):
             raise InputError(
-                f"search='tpe' needs two positive bounds in weight_decay: got {self.weight_decay!r}."
+                "search='tpe' needs two positive bounds in weight_decay", repr(self.weight_decay)
             )
         normalizations, gammas = _as_sequence(self.normalization), _as_sequence(self.gamma)
         operators: list[tuple[str, float | None]] = []
@@ -255,7 +255,8 @@ class SGCClassifierCV(SoftmaxPrediction):
                 operators.append((normalization, gamma))
         if not wanted or not decays or not operators:
             raise InputError(
-                "n_hops, weight_decay, normalization and gamma each need at least one candidate: got an empty one."
+                "n_hops, weight_decay, normalization and gamma each need at least one candidate",
+                "an empty one",
             )
         return (wanted, decays, operators) if graph is not None else (wanted[:1], decays, operators[:1])
 
@@ -265,8 +266,10 @@ class SGCClassifierCV(SoftmaxPrediction):
         powers = sorted({check_n_hops(k) for k in _as_sequence(self.n_hops)})
         if None not in filters and tuple(powers) != DEFAULT_HOPS:
             raise InputError(
-                f"n_hops is for powers of S and filter names none of them: got n_hops={self.n_hops!r}; "
-                "leave n_hops out, or add None to the filters."
+                "n_hops is for powers of S and filter names none of them",
+                f"n_hops={self.n_hops!r}",
+                "leave n_hops out, or add None to the filters",
+                argument="n_hops",
             )
         wanted: list[Wanted] = list(powers) if None in filters else []
         wanted += [check_filter(entry, DEFAULT_N_HOPS) for entry in filters if entry is not None]
@@ -277,12 +280,12 @@ class SGCClassifierCV(SoftmaxPrediction):
         unlabelled = np.setdiff1d(chosen, problem.samples)
         if len(chosen) == 0 or len(unlabelled):
             raise InputError(
-                f"validation nodes must have labels in y: got {len(chosen):,} nodes, "
-                f"{len(unlabelled):,} of them without."
+                "validation nodes must have labels in y",
+                f"{len(chosen):,} nodes, {len(unlabelled):,} of them without",
             )
         if len(np.setdiff1d(problem.samples, chosen)) == 0:
             raise InputError(
-                "some labelled nodes must be left to train on: got all of them as validation nodes."
+                "some labelled nodes must be left to train on", "all of them as validation nodes"
             )
         return chosen
 

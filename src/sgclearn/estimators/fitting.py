@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.estimators.curvature import Spread, measure_spread
 from sgclearn.estimators.loss import Link, Objective, shares
 from sgclearn.estimators.rowspace import RowSpace, principal_columns, row_space
@@ -218,7 +218,7 @@ class PreparedFit:
         with _refusing(self.settings):
             result = self._solve(weight_decay, start, on_iteration)
         if not (isfinite(result.loss) and isfinite(result.gradient_ratio) and is_finite(result.W)):
-            raise InputError(_overflow(self.settings))
+            raise _overflow(self.settings)
         return result
 
     def _solve(
@@ -348,7 +348,7 @@ class PreparedFit:
         with np.errstate(over="ignore", invalid="ignore"):
             logits = np.asarray(view.matmul(W[:-1]) + W[-1]) if self.has_bias_row else view.matmul(W)
         if not is_finite(logits):
-            raise InputError(_overflow(self.settings))
+            raise _overflow(self.settings)
         return logits
 
     def finish(self, result: SolverResult) -> LinearFit:
@@ -363,7 +363,7 @@ class PreparedFit:
             if self.scaling is not None:
                 Theta, b = self.scaling.unscale(Theta, b)
         if not (is_finite(Theta) and is_finite(b)):
-            raise InputError(_overflow(self.settings))
+            raise _overflow(self.settings)
         return LinearFit(Theta, b, result)
 
 
@@ -378,13 +378,17 @@ def _refusing(settings: SolverSettings) -> Iterator[None]:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             yield
     except np.linalg.LinAlgError:
-        raise InputError(_overflow(settings)) from None
+        raise _overflow(settings) from None
 
 
-def _overflow(settings: SolverSettings) -> str:
+def _overflow(settings: SolverSettings) -> InputError:
     rate = f"a learning_rate below {settings.step:g}, " if settings.has_rate else ""
-    scaled = "" if settings.scale is not None else "scale='standard', "
-    return (
-        f"the weights of a fit must stay finite: got numbers out of range from solver={settings.solver!r}; try {rate}"
-        f"{scaled}a larger weight_decay, or features multiplied by a number that brings them near 1."
+    scaled = () if settings.scale is not None else (Setting("scale", "standard"), ", ")
+    return InputError(
+        "the weights of a fit must stay finite",
+        ("numbers out of range from ", Setting("solver", settings.solver)),
+        (
+            *("try ", rate, *scaled, "a larger ", Setting("weight_decay")),
+            ", or features multiplied by a number that brings them near 1",
+        ),
     )

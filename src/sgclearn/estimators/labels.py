@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Setting
 from sgclearn.estimators.loss import Sigmoid, Softmax
 from sgclearn.validation.arrays import plain_array, real_array
 from sgclearn.validation.parameters import Number, shown
@@ -21,18 +21,21 @@ def as_labels(y: Any) -> NDArray[Any]:
         array = np.asarray(y, dtype=object)
     if array.dtype.kind not in "biufUO":
         raise InputTypeError(
-            f"labels must be numbers or texts: got an array of {array.dtype}; convert them to one of these."
+            "labels must be numbers or texts", f"an array of {array.dtype}", "convert them to one of these"
         )
     if array.dtype.kind == "O":
         for label in array.ravel():
             if isinstance(label, tuple | list | set | dict | bytes | np.ndarray):
                 raise InputTypeError(
-                    f"every label must be one number or text: got {shown(label)}; turn labels into texts, and for "
-                    "several labels a node use SGCMultilabelClassifier."
+                    "every label must be one number or text",
+                    shown(label),
+                    "turn labels into texts, and for several labels a node use SGCMultilabelClassifier",
                 )
     if array.dtype.kind == "f" and np.isinf(array).any():
         raise InputError(
-            "Input y contains infinity or a value too large for a label; mark unlabelled nodes with NaN."
+            "Input y contains infinity or a value too large for a label",
+            remedy="mark unlabelled nodes with NaN",
+            argument="y",
         )
     return array
 
@@ -41,7 +44,10 @@ def labelled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
     """Which nodes have a label: not `unlabeled`, and never None, NaN or, among texts, the empty text."""
     if unlabeled is not None and (np.ndim(unlabeled) or isinstance(unlabeled, list | dict | set | bytes)):
         raise InputTypeError(
-            f"unlabeled must be one number, text or None: got {shown(unlabeled)}; name the mark."
+            "unlabeled must be one number, text or None",
+            shown(unlabeled),
+            "name the mark",
+            argument="unlabeled",
         )
     if y.dtype.kind == "O":
         return np.array([not _is_missing(value, unlabeled) for value in y.ravel()], dtype=bool)
@@ -69,8 +75,10 @@ def check_length(y: NDArray[Any], n_samples: int) -> None:
     """One label per sample."""
     if len(y) != n_samples:
         raise InputError(
-            f"y must have one label per row of X: got {len(y):,} labels and {n_samples:,} rows; mark nodes without a "
-            "label with -1, None or an empty text."
+            "y must have one label per row of X",
+            f"{len(y):,} labels and {n_samples:,} rows",
+            "mark nodes without a label with -1, None or an empty text",
+            argument="y",
         )
 
 
@@ -114,23 +122,26 @@ def encode_classes(y: NDArray[Any], known: NDArray[np.bool_]) -> tuple[NDArray[A
     """Sorted classes among the known labels, and the code of every known label."""
     if not known.any():
         raise InputError(
-            f"at least one node of each of two classes needs a label: got {len(y):,} nodes, none of them labelled."
+            "at least one node of each of two classes needs a label",
+            f"{len(y):,} nodes, none of them labelled",
         )
     labels = y[known]
     if labels.dtype.kind == "O":
         kinds = sorted({type(value).__name__ for value in labels})
         if len(kinds) > 1 and "str" in kinds:
             raise InputError(
-                f"labels must be of one type: got {' and '.join(kinds)}; turn all into text or numbers."
+                "labels must be of one type", " and ".join(kinds), "turn all into text or numbers"
             )
         if kinds == ["str"]:
             labels = labels.astype(str)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
+        unmark = (", or set ", Setting("unlabeled", None), " if the unlabelled mark (-1) is a class")
         raise InputError(
-            f"y must name at least two classes among its labelled nodes: got one class, {classes.tolist()[0]!r}; "
-            "label a node of another class"
-            + ("." if known.all() else ", or set unlabeled=None if the unlabelled mark (-1) is a class.")
+            "y must name at least two classes among its labelled nodes",
+            f"one class, {classes.tolist()[0]!r}",
+            ("label a node of another class", () if known.all() else unmark),
+            argument="y",
         )
     return classes, codes.ravel()
 
@@ -144,12 +155,23 @@ def check_sample_weight(sample_weight: Any, n: int, rows: NDArray[np.intp]) -> N
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
         raise InputError(
-            f"sample_weight must have one entry a row of X: got shape {weights.shape}, not ({n},)."
+            "sample_weight must have one entry a row of X",
+            f"shape {weights.shape}, not ({n},)",
+            argument="sample_weight",
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError(f"sample_weight must be finite and >= 0: got {weights.min()} to {weights.max()}.")
+        raise InputError(
+            "sample_weight must be finite and >= 0",
+            f"{weights.min()} to {weights.max()}",
+            argument="sample_weight",
+        )
     if not weights[rows].any():
-        raise InputError("sample_weight leaves no labelled node: got zeros only; give one of them a weight.")
+        raise InputError(
+            "sample_weight leaves no labelled node",
+            "zeros only",
+            "give one of them a weight",
+            argument="sample_weight",
+        )
     return np.asarray(weights[rows])
 
 
@@ -166,13 +188,17 @@ def class_weight_factors(
         return np.asarray((even / np.where(totals > 0, np.maximum(totals, 1e-300), 1.0))[codes])
     if not isinstance(class_weight, dict):
         raise InputError(
-            f"class_weight must be None, 'balanced' or a dict of class: weight: got {class_weight!r}."
+            "class_weight must be None, 'balanced' or a dict of class: weight",
+            repr(class_weight),
+            argument="class_weight",
         )
     names = classes.tolist()
     unknown = [key for key in class_weight if key not in names]  # numbers and texts compare with anything
     if unknown:
         raise InputError(
-            f"class_weight names a class that no labelled node has: got {unknown[0]!r}, not in {names}."
+            "class_weight names a class that no labelled node has",
+            f"{unknown[0]!r}, not in {names}",
+            argument="class_weight",
         )
     factors = np.array([Number().check("a class_weight", class_weight.get(name, 1.0)) for name in names])
     return np.asarray(factors[codes])

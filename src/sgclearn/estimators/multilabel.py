@@ -132,24 +132,32 @@ class SGCMultilabelClassifier(ClassifierMixin, BaseSGC):  # type: ignore[misc]
 
 def _labelled_rows(y: Any, n_samples: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     if y is None:
-        raise InputError("SGCMultilabelClassifier requires y to be passed, but the target y is None.")
+        raise InputError(
+            "SGCMultilabelClassifier requires y to be passed, but the target y is None", argument="y"
+        )
     targets = real_array(y, "y").astype(np.float64)
     if targets.ndim != 2:
         raise InputError(
-            f"y must have one row a node and one column a label: got shape {targets.shape}; "
-            "for one label a node use SGCClassifier."
+            "y must have one row a node and one column a label",
+            f"shape {targets.shape}",
+            "for one label a node use SGCClassifier",
+            argument="y",
         )
     if len(targets) != n_samples:
-        raise InputError(f"y must have one row per row of X: got {len(targets):,} and {n_samples:,} rows.")
+        raise InputError(
+            "y must have one row per row of X", f"{len(targets):,} and {n_samples:,} rows", argument="y"
+        )
     missing = np.isnan(targets) | (targets == -1)
     known = ~missing.any(axis=1)
     partly = int((missing.any(axis=1) & ~missing.all(axis=1)).sum())
     if partly:
         raise InputError(
-            f"a row of y must be known whole or not at all: got {partly} rows with only some labels missing."
+            "a row of y must be known whole or not at all", f"{partly} rows with only some labels missing"
         )
     if not known.any():
-        raise InputError(f"at least one node needs labels: got {n_samples:,} nodes, none of them labelled.")
+        raise InputError("at least one node needs labels", f"{n_samples:,} nodes, none of them labelled")
     if not np.isin(targets[known], (0.0, 1.0)).all():
-        raise InputError("y must hold 0 and 1 (or -1, NaN for a whole row without labels): got other values.")
+        raise InputError(
+            "y must hold 0 and 1 (or -1, NaN for a whole row without labels)", "other values", argument="y"
+        )
     return np.flatnonzero(known), targets[known]

@@ -59,7 +59,9 @@ def fit_scalings(
 ) -> list[Scaling | None]:
     """Statistics of several sets of samples of a design, such as those that folds train on, in one pass over it."""
     if scale not in SCALES:
-        raise InputError(f"scale must be None, 'standard', 'minmax' or 'maxabs': got {scale!r}.")
+        raise InputError(
+            "scale must be None, 'standard', 'minmax' or 'maxabs'", repr(scale), argument="scale"
+        )
     if scale is None:
         return [None] * len(samples)
     limits = _limits(design)
@@ -121,8 +123,9 @@ def _check_columns(shift: Array, spread: Array, factor: Array, scale: str, tiny:
     wrong = np.flatnonzero(~finite | ((factor > 0) & (spread < tiny)))
     if len(wrong):
         raise InputError(
-            f"scale={scale!r} needs columns whose spread can be inverted: got {spread[wrong[0]]:.3g} for column "
-            f"{wrong[0]} after propagation ({len(wrong):,} such); multiply it by a number that brings it near 1."
+            f"scale={scale!r} needs columns whose spread can be inverted",
+            f"{spread[wrong[0]]:.3g} for column {wrong[0]} after propagation ({len(wrong):,} such)",
+            "multiply it by a number that brings it near 1",
         )
 
 

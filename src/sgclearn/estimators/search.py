@@ -69,9 +69,7 @@ class FoldProblems:
         # A sample of weight zero is no sample: it must not enter the statistics of a scaling either.
         trained = [train[weights > 0] for (train, _), weights in zip(folds, train_weights, strict=True)]
         if not all(map(len, trained)):
-            raise InputError(
-                "every fold must train on a label with a positive weight: got zeros only in one."
-            )
+            raise InputError("every fold must train on a label with a positive weight", "zeros only in one")
         scalings = fit_scalings(design, settings.scale, trained)
         parts = zip(folds, trained, train_weights, scalings, strict=True)
         for (_, validation), train, weights, scaling in parts:
@@ -223,14 +221,12 @@ def make_folds(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]
     else:
         folds = _stratified(codes, cv, seed)
     if not folds:
-        raise InputError("cv must have at least one fold: got an empty list.")
+        raise InputError("cv must have at least one fold", "an empty list", argument="cv")
     for train, validation in folds:
         if len(train) == 0 or len(validation) == 0:
-            raise InputError(
-                "every fold must train on some labels and validate on others: got an empty side."
-            )
+            raise InputError("every fold must train on some labels and validate on others", "an empty side")
         if np.intersect1d(train, validation).size:
-            raise InputError("a fold must not validate on labels it trains on: got an overlap.")
+            raise InputError("a fold must not validate on labels it trains on", "an overlap")
     return folds
 
 
@@ -242,8 +238,8 @@ def _samples(part: Any, n_samples: int) -> NDArray[np.intp]:
     in_range = array.size == 0 or 0 <= array.min() <= array.max() < n_samples
     if array.ndim != 1 or not (array.dtype.kind in "iu" or array.size == 0) or not in_range:
         raise InputError(
-            f"a fold must name labelled nodes by their place among the {n_samples} labelled ones, 0 first: "
-            f"got {part!r}."
+            f"a fold must name labelled nodes by their place among the {n_samples} labelled ones, 0 first",
+            repr(part),
         )
     return array.astype(np.intp)
 
@@ -251,13 +247,16 @@ def _samples(part: Any, n_samples: int) -> NDArray[np.intp]:
 def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
     if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
         raise InputError(
-            f"cv must be a whole number >= 2, a splitter or a list of (train, validation) folds: got {cv!r}."
+            "cv must be a whole number >= 2, a splitter or a list of (train, validation) folds",
+            repr(cv),
+            argument="cv",
         )
     largest = int(np.bincount(codes).max())
     if largest < 2:
         raise InputError(
-            "cross-validation needs a class with at least two labels: got one label a class; "
-            "label more nodes or use SGCClassifier with a weight_decay of your choice."
+            "cross-validation needs a class with at least two labels",
+            "one label a class",
+            "label more nodes or use SGCClassifier with a weight_decay of your choice",
         )
     import warnings
 

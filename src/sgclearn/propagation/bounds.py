@@ -55,8 +55,9 @@ def check_finite_rows(Z: Any, n_hops: int) -> None:
         return
     wider = "" if values.dtype == np.float64 else "as float64, "
     raise InputError(
-        f"the propagated features must be finite: got numbers beyond {np.finfo(values.dtype).max:.1e} after {n_hops} "
-        f"hops; give the features {wider}divided by a large number, or take fewer hops."
+        "the propagated features must be finite",
+        f"numbers beyond {np.finfo(values.dtype).max:.1e} after {n_hops} hops",
+        f"give the features {wider}divided by a large number, or take fewer hops",
     )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import MemoryLimitError
+from sgclearn.errors import MemoryLimitError, Setting
 from sgclearn.filters import Wanted, hops_of, members_of
 from sgclearn.graph.checks import positions_of
 from sgclearn.propagation.costs import LBFGS_VECTORS, CostModel, Estimate
@@ -193,9 +193,16 @@ def plan_rows(
     fitting = [name for name in estimates if needed[name] <= limit]
     if not fitting:
         raise MemoryLimitError(
-            f"propagating needs about {format_bytes(min(needed.values()))} and {format_bytes(limit)} may be "
-            "used: raise memory_limit, name fewer nodes, or propagate a few columns of X at a time, since "
-            "columns are independent."
+            f"propagating must fit the {format_bytes(limit)} that may be used",
+            f"a need of about {format_bytes(min(needed.values()))}",
+            (
+                *(
+                    "raise ",
+                    Setting("memory_limit"),
+                    ", name fewer nodes, or propagate a few columns of X at a time, ",
+                ),
+                "since columns are independent",
+            ),
         )
     return min(fitting, key=lambda name: estimates[name].nanoseconds)
 
@@ -231,9 +238,10 @@ def _choose(costs: tuple[PlanCost, ...], plan: str, limit: int) -> str:
     fitting = [cost for cost in candidates if cost.fits]
     if not fitting:
         least = min(candidates, key=lambda cost: cost.memory)
+        leave = () if plan == "auto" else (", or leave the choice to ", Setting("plan", "auto"))
         raise MemoryLimitError(
-            f"this needs about {format_bytes(least.memory)} (plan {least.name!r}) and "
-            f"{format_bytes(limit)} may be used: raise memory_limit, use fewer hops or fewer columns"
-            + ("." if plan == "auto" else ", or leave the choice to plan='auto'.")
+            f"the plan must fit the {format_bytes(limit)} that may be used",
+            f"a need of about {format_bytes(least.memory)} (plan {least.name!r})",
+            ("raise ", Setting("memory_limit"), ", use fewer hops or fewer columns", *leave),
         )
     return min(fitting, key=lambda cost: cost.seconds).name

@@ -167,8 +167,9 @@ def check_filter(filter: Any, n_hops: Any) -> Wanted:
         raise InputError("filter must name at least one", "an empty list", "list some", argument="filter")
     if check_n_hops(n_hops) not in (DEFAULT_N_HOPS, hops_of(wanted)):
         raise InputError(
-            f"a filter has its own number of hops: got n_hops={n_hops!r} beside one of {hops_of(wanted)}; "
-            "leave n_hops out."
+            "a filter has its own number of hops",
+            f"n_hops={n_hops!r} beside one of {hops_of(wanted)}",
+            "leave n_hops out",
         )
     return wanted
 
@@ -179,7 +180,9 @@ def _check_member(entry: Any, can_be_power: bool = True) -> Member:
     if can_be_power and is_whole(entry):
         return check_n_hops(entry)
     raise InputTypeError(
-        f"filter must be one of sgclearn.filters, such as S2GCFilter(16, 0.05): got {type(entry).__name__}."
+        "filter must be one of sgclearn.filters, such as S2GCFilter(16, 0.05)",
+        type(entry).__name__,
+        argument="filter",
     )
 
 
@@ -187,6 +190,8 @@ def check_rows(features: NodeFeatures, graph: Graph) -> None:
     """One row of X a node."""
     if features.n_nodes != graph.n_nodes:
         raise InputError(
-            f"graph must have one node per row of X: got {graph.n_nodes} nodes and {features.n_nodes} rows. "
-            "Inside cross-validation, propagate first and split after."
+            "graph must have one node per row of X",
+            f"{graph.n_nodes} nodes and {features.n_nodes} rows. Inside cross-validation, propagate first and "
+            "split after",
+            argument="graph",
         )

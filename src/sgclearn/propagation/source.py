@@ -42,7 +42,9 @@ class NodeFeatures:
         self.X = None if X is None else as_matrix(X)
         self.largest, self.row_scale = (1.0, None) if self.X is None else _look_over(self.X, row_norm)
         if self.X is None and n_nodes is None:
-            raise InputError("X may be left out only where there is a graph: got neither X nor a graph.")
+            raise InputError(
+                "X may be left out only where there is a graph", "neither X nor a graph", argument="X"
+            )
         self.n_nodes: int = self.X.shape[0] if self.X is not None else int(n_nodes or 0)
         self.n_columns: int = self.n_nodes if self.X is None else self.X.shape[1]
         self.dtype: np.dtype[Any] = np.dtype(np.float64 if self.X is None else self.X.dtype)
@@ -189,8 +191,10 @@ def _inverted(X: Any, norms: NDArray[np.float64], row_norm: str) -> NDArray[Any]
     limits = np.finfo(X.dtype)
     if not limits.tiny <= inverse.min(initial=1.0) <= inverse.max(initial=1.0) < np.inf:
         raise InputError(
-            f"X must have rows whose norms can be inverted as {X.dtype}: got one outside of {1 / limits.max:.1g} to "
-            f"{1 / limits.tiny:.1g}; scale the features, or leave out row_norm."
+            f"X must have rows whose norms can be inverted as {X.dtype}",
+            f"one outside of {1 / limits.max:.1g} to {1 / limits.tiny:.1g}",
+            "scale the features, or leave out row_norm",
+            argument="X",
         )
     return inverse
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sgclearn.errors import InputError
+from sgclearn.errors import ANY, InputError, Setting
 from sgclearn.filters import PolynomialFilter
 from sgclearn.operators.operator import check_operator_choice
 from sgclearn.propagation.compute import Compute, check_compute
@@ -93,8 +93,9 @@ class SGCTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         graph = self.graph if graph is None else graph
         if graph is None:
             if self.uses_graph_:
+                remedy = ("pass ", Setting("graph", ANY), " with one node per row of X")
                 raise InputError(
-                    "transform needs a graph because fit had one: pass graph= with one node per row of X."
+                    "transform needs a graph because fit had one", "none", remedy, argument="graph"
                 )
             return NodeFeatures(X, row_norm=self.row_norm).take()
         return propagate(

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError, SgclearnWarning
+from sgclearn.errors import InputError, Setting, SgclearnWarning
 from sgclearn.propagation.engines.contract import Engine
 from sgclearn.propagation.engines.threads import thread_count
 from sgclearn.validation.parameters import check_parameter
@@ -34,8 +34,9 @@ def get_engine(engine: Any = "auto", n_threads: int | None = None) -> Engine:
     if engine == "native":
         if not has_kernel():
             raise InputError(
-                "engine='native' needs the compiled kernel, which this installation lacks: install sgclearn where "
-                "a C++ compiler is at hand, or leave the choice to engine='auto'."
+                (Setting("engine", "native"), " needs the compiled kernel"),
+                "an installation without it",
+                ("install sgclearn where a C++ compiler is at hand, or say ", Setting("engine", "auto")),
             )
         from sgclearn.propagation.engines.native_engine import NativeEngine
 
@@ -45,7 +46,12 @@ def get_engine(engine: Any = "auto", n_threads: int | None = None) -> Engine:
             raise InputError(str(error)) from None
         return NativeEngine(thread_count(n_threads))
     if n_threads is not None and not chosen:
-        raise InputError(f"n_threads is for the native kernel: got engine={engine!r}, leave n_threads out.")
+        raise InputError(
+            "n_threads is for the native kernel",
+            f"engine={engine!r}",
+            "leave n_threads out",
+            argument="n_threads",
+        )
     if engine == "torch":
         from sgclearn.propagation.engines.torch_engine import TorchEngine
 
@@ -63,8 +69,10 @@ def has_kernel() -> bool:
 @cache
 def _warn_once() -> None:
     warnings.warn(
-        "the compiled kernel is missing, so the slower scipy engine serves: install sgclearn where a C++ compiler "
-        "is at hand, or say engine='scipy' to do without this warning.",
-        SgclearnWarning,
+        SgclearnWarning(
+            "the compiled kernel is missing, so the slower scipy engine serves: install sgclearn where a C++ compiler "
+            "is at hand, or say ",
+            *(Setting("engine", "scipy"), " to do without this warning."),
+        ),
         stacklevel=2,
     )

@@ -27,7 +27,9 @@ def thread_count(n_threads: Any = None) -> int:
         if text:
             if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
                 raise InputError(
-                    f"{variable} must be a whole number >= 1: got {shown(os.environ[variable])}; correct or unset it."
+                    f"{variable} must be a whole number >= 1",
+                    shown(os.environ[variable]),
+                    "correct or unset it",
                 )
             return min(int(text), MOST_THREADS)
     return available_cores()
