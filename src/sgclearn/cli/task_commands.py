@@ -168,6 +168,5 @@ def task_app(task: Task) -> typer.Typer:
 
 
 def _add(app: typer.Typer, command: Callable[..., None], **groups: type[Any]) -> None:
-    hints = {**command.__annotations__, **groups}
-    expanded = with_options(command, hints)
+    expanded = with_options(command, groups)
     app.command(command.__name__, help=help_of(command))(expanded)

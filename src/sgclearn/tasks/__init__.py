@@ -23,6 +23,11 @@ TASKS = {
     "nodes": TaskEntry(
         "sgclearn.tasks.nodes.task", "Nodes", "Label the nodes of a graph from a few known labels."
     ),
+    "relations": TaskEntry(
+        "sgclearn.tasks.relations.task",
+        "Relations",
+        "Tell what two entities of a sentence have to do with each other.",
+    ),
 }
 """Every task by name; `sgc <name>` has its commands."""
 

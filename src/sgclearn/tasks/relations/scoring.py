@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.evaluate.intervals import Interval, percentile_interval
+from sgclearn.evaluate.intervals import Interval, percentile_interval, wilson
+from sgclearn.evaluate.table import Table
 
 NEGATIVES = ("Other", "no_relation")  # labels that say "none of the relations"
 _RESAMPLES = 1000
@@ -50,7 +51,7 @@ class RelationEvaluation:
         "macro_f1" or "micro_f1".
     value : Interval
         The score with its bootstrap interval over sentences.
-    accuracy : float
+    accuracy : Interval
         Share of sentences with the right label, direction and negatives counted.
     relations : tuple of RelationScore
     n : int
@@ -60,14 +61,23 @@ class RelationEvaluation:
 
     score: str
     value: Interval
-    accuracy: float
+    accuracy: Interval
     relations: tuple[RelationScore, ...]
     n: int
+    confidence: float = 0.95
     unseen: tuple[str, ...] = ()
 
-    def headline(self) -> dict[str, Any]:
+    def headline(self) -> dict[str, Interval]:
         """The figures of a table of models."""
         return {self.score: self.value, "accuracy": self.accuracy}
+
+    def tables(self) -> list[Table]:
+        """One line a relation."""
+        rows = [
+            (row.relation, f"{row.precision:.3f}", f"{row.recall:.3f}", f"{row.f1:.3f}", f"{row.support:,}")
+            for row in self.relations
+        ]
+        return [Table(("relation", "precision", "recall", "F1", "sentences"), rows)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionary for JSON."""
@@ -75,14 +85,15 @@ class RelationEvaluation:
             "n": self.n,
             "score": self.score,
             self.score: self.value._asdict(),
-            "accuracy": self.accuracy,
+            "accuracy": self.accuracy._asdict(),
+            "confidence": self.confidence,
             "per_relation": [vars(row) for row in self.relations],
             "unseen_labels": list(self.unseen),
         }
 
     def __str__(self) -> str:
         name = {"macro_f1": "official macro-F1", "micro_f1": "micro-F1"}[self.score]
-        lines = [f"{name} {self.value}, accuracy {self.accuracy:.1%} ({self.n:,} sentences)"]
+        lines = [f"{name} {self.value}, accuracy {self.accuracy} ({self.n:,} sentences)"]
         width = max(len(row.relation) for row in self.relations)
         lines.append(f"{'relation':<{width}}  precision  recall      F1  support")
         for row in self.relations:
@@ -130,6 +141,7 @@ def evaluate_relations(
     score: str = "auto",
     known: Sequence[str] | None = None,
     n_resamples: int = _RESAMPLES,
+    confidence: float = 0.95,
     seed: int = 2019,
 ) -> RelationEvaluation:
     """Score predicted relations.
@@ -141,6 +153,7 @@ def evaluate_relations(
         "auto" is the official macro-F1 where labels have a direction, such as "Cause-Effect(e1,e2)", else micro-F1.
     known : sequence of str, optional
         Labels of the training sentences.
+    confidence : float
     n_resamples, seed : int
         Of the bootstrap interval; without resamples it is the widest.
     """
@@ -181,8 +194,9 @@ def evaluate_relations(
         for at, relation in enumerate(relations)
     ]
     unseen = () if known is None else tuple(sorted(set(true) - {str(label) for label in known}))
-    interval = percentile_interval(whole, value(draws.astype(np.float64)), 0.95)
-    return RelationEvaluation(score, interval, float(right.mean()), tuple(rows), len(true), unseen)
+    interval = percentile_interval(whole, value(draws.astype(np.float64)), confidence)
+    accuracy = wilson(int(right.sum()), len(true), confidence)
+    return RelationEvaluation(score, interval, accuracy, tuple(rows), len(true), confidence, unseen)
 
 
 def _indicators(names: Sequence[str], relations: Sequence[str]) -> Array:

@@ -92,6 +92,32 @@ class Sentences:
         """Tokens of one sentence."""
         return list(self.tokens[self.starts[sentence] : self.starts[sentence + 1]])
 
+    def records(self) -> list[dict[str, Any]]:
+        """The sentences as `read_sentences` reads them."""
+        found = []
+        for i, (start, stop) in enumerate(
+            zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
+        ):
+            (first, behind), (first_object, behind_object) = self.subjects[i] - start, self.objects[i] - start
+            record: dict[str, Any] = {
+                "id": self.ids[i],
+                "token": list(self.tokens[start:stop]),
+                "stanford_head": [
+                    parent - start + 1 if parent >= 0 else 0 for parent in self.parents[start:stop].tolist()
+                ],
+                "subj_start": int(first),
+                "subj_end": int(behind) - 1,
+                "obj_start": int(first_object),
+                "obj_end": int(behind_object) - 1,
+            }
+            record |= {f"stanford_{tag}": list(values[start:stop]) for tag, values in self.tags.items()}
+            if self.labels is not None and self.labels[i] is not None:
+                record["relation"] = self.labels[i]
+            if self.entity_types is not None:
+                record["subj_type"], record["obj_type"] = self.entity_types[i].tolist()
+            found.append(record)
+        return found
+
     def subset(self, which: NDArray[np.intp]) -> Sentences:
         """Some of the sentences, in the order wanted."""
         lengths = np.diff(self.starts)[which]
