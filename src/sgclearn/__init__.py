@@ -12,7 +12,13 @@ from sgclearn.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sgclearn.datasets import GraphDataset, list_datasets, load_dataset
-    from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
+    from sgclearn.estimators import (
+        SGCClassifier,
+        SGCClassifierCV,
+        SGCMultilabelClassifier,
+        SGCRegressor,
+        SGCRegressorCV,
+    )
     from sgclearn.evaluate import evaluate_predictions
     from sgclearn.explain import Explainer, Explanation
     from sgclearn.features import Features, Labels, read_features, read_labels
@@ -43,6 +49,8 @@ _ROOM_OF = {
     "SGCClassifier": "estimators",
     "SGCClassifierCV": "estimators",
     "SGCMultilabelClassifier": "estimators",
+    "SGCRegressor": "estimators",
+    "SGCRegressorCV": "estimators",
     "evaluate_predictions": "evaluate",
     "save_model": "persist",
     "load_model": "persist",
@@ -64,6 +72,8 @@ __all__ = [
     "SGCClassifierCV",
     "SGCGraphClassifier",
     "SGCMultilabelClassifier",
+    "SGCRegressor",
+    "SGCRegressorCV",
     "SGCRelationClassifier",
     "SGCTransformer",
     "TextSGCClassifier",

@@ -58,7 +58,7 @@ def fit_valid(model: Any) -> Any:
         return model.fit(
             features(), np.array([[0, 1], [1, 0], [1, 1], [0, 0], [1, 0], [0, 1]]), graph=graph()
         )
-    if name == "SGCClassifierCV":
+    if name in ("SGCClassifierCV", "SGCRegressorCV"):
         model.set_params(n_hops=(0, 1), weight_decay=(1e-2, 1e-1), cv=2)
     return model.fit(features(), labels(), graph=graph())
 

@@ -56,7 +56,8 @@ def _model(folder: Path, paths: list[Path]) -> Any:
         n_nodes = model.n_features_in_ if model.uses_identity_ else 3
         graph = Graph.from_edges([], n_nodes=n_nodes) if model.uses_graph_ else None
         X = None if model.uses_identity_ else np.ones((3, model.n_features_in_))
-        check_sound(model.decision_function(X, graph=graph))
+        predict = getattr(model, "decision_function", model.predict)
+        check_sound(predict(X, graph=graph))
     return model
 
 

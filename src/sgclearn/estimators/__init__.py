@@ -3,5 +3,6 @@
 from sgclearn.estimators.classifier import SGCClassifier
 from sgclearn.estimators.cv import SGCClassifierCV
 from sgclearn.estimators.multilabel import SGCMultilabelClassifier
+from sgclearn.estimators.regressor import SGCRegressor, SGCRegressorCV
 
-__all__ = ["SGCClassifier", "SGCClassifierCV", "SGCMultilabelClassifier"]
+__all__ = ["SGCClassifier", "SGCClassifierCV", "SGCMultilabelClassifier", "SGCRegressor", "SGCRegressorCV"]

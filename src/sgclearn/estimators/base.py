@@ -87,6 +87,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
     """The linear model `Z Theta + b` over propagated features, without its targets."""
 
     _plain: ClassVar[str] = "logistic regression"  # what is left without a graph
+    _is_quadratic: ClassVar[bool] = False  # whether the loss is, so that it is solved at once
     n_hops: Any
     filter: Any
     normalization: Any
@@ -296,6 +297,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
             vectors=settings.vectors,
             is_scaled=settings.scale is not None,
             itemsize=settings.precision.itemsize,
+            quadratic=self._is_quadratic,
             **search,
         )
 
@@ -381,7 +383,7 @@ class BaseSGC(BaseEstimator):  # type: ignore[misc]
                     stacklevel=4,
                 )
             return
-        if weight_decay == 0 and self.loss_ < _SEPARATED_LOSS:
+        if weight_decay == 0 and self.loss_ < _SEPARATED_LOSS and not self._is_quadratic:
             warnings.warn(
                 FitWarning(
                     "the labelled nodes can be separated perfectly, so without weight decay there is no minimiser: "

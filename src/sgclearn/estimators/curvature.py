@@ -113,16 +113,16 @@ def preconditioner(objective: Objective, spread: Spread, P: NDArray[np.floating]
         # What is added to all logits changes nothing: rounding is all that the gradient has there, and a weight decay
         # of next to nothing would blow it up.
         K += np.trace(K) / K.size
-    values, Q = np.linalg.eigh(K)
-    curvature = np.where(values > _FLAT * values[-1], values, 0.0)
+    values, Q = (K, None) if K.ndim == 1 else np.linalg.eigh(K)
+    curvature = np.where(values > _FLAT * values.max(), values, 0.0)
     scale = spread.squares[:, None] * curvature + objective.decay
     # A direction without curvature and decay has no gradient either, but for rounding: it is left alone.
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
 
     def solve(R: Array) -> Array:
-        turned = spread.rotate(R) @ Q
-        turned *= inverse
-        return spread.rotate_back(turned @ Q.T)
+        turned = spread.rotate(R) if Q is None else spread.rotate(R) @ Q
+        turned = turned * inverse
+        return spread.rotate_back(turned if Q is None else turned @ Q.T)
 
     return solve
 

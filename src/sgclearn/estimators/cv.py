@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.estimators.base import Problem, check_weight_decay
+from sgclearn.estimators.base import BaseSGC, Problem, check_weight_decay
 from sgclearn.estimators.classifier import SoftmaxPrediction
 from sgclearn.estimators.fitting import SolverSettings
 from sgclearn.estimators.loss import Link
@@ -17,6 +17,7 @@ from sgclearn.estimators.search import (
     Candidate,
     Fold,
     FoldProblems,
+    LeftOut,
     OnStep,
     Trial,
     make_folds,
@@ -30,6 +31,7 @@ from sgclearn.graph import Graph
 from sgclearn.graph.checks import positions_of
 from sgclearn.operators.operator import check_operator_choice
 from sgclearn.propagation.compute import Compute
+from sgclearn.propagation.design import Design
 from sgclearn.propagation.engines import Engine
 from sgclearn.propagation.implicit import build_designs
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter, check_n_hops
@@ -40,122 +42,16 @@ DEFAULT_DECAYS = tuple(float(f"{decay:.3g}") for decay in np.logspace(-8, 0, 25)
 TPE_BOUNDS = (1e-10, 1e-4)  # the paper's
 
 
-class SGCClassifierCV(SoftmaxPrediction):
-    """SGC with hops, weight decay and, if asked, propagation matrix chosen on held-out labels.
+class SearchCV(BaseSGC):
+    """What searches over hops, filters, operators and weight decay share."""
 
-    Parameters
-    ----------
-    n_hops : int or sequence of int, default 0 to 10
-        Candidates. All are computed in one pass to the largest.
-    weight_decay : sequence of float, optional
-        Candidates, solved as a warm-started path from the largest; by default 25 values from 1e-8 to 1.
-        With ``search="tpe"`` the lowest and the highest bound the search, by default the paper's 1e-10 and 1e-4.
-    normalization : str or sequence of str, default "sym"
-    gamma : float, None, or a sequence of them
-    filter : PolynomialFilter, or a sequence of them, optional
-        Other polynomials of S to choose among; None in the sequence stands for the powers of `n_hops`, a list in it
-        for filters side by side.
-    cv : int, splitter or list of (train, validation), default 5
-        Folds over the labelled nodes, used where `fit` gets no validation nodes. The indices of a list
-        count labelled nodes in the order of the rows.
-    search : {"path", "tpe"}, default "path"
-        "tpe" is the search of the paper (needs the extra ``tune``).
-    n_trials : int, default 60
-        Of "tpe".
-    scoring : {"accuracy", "macro_f1", "log_loss"}, default "accuracy"
-        Ties go to the lower log-loss (in hundredths), then to fewer hops and more weight decay.
-    refit_with_validation : bool, default False
-        Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
-        from every labelled node.
-    calibration : {"temperature", "none"}, default "temperature"
-        Whether `predict_proba` divides the logits by a temperature, fitted to those of the held-out labels that the
-        settings were chosen on; only where it lowers their log-loss when fitted on other folds of them. Predicted
-        classes and `decision_function` do not change.
-    row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol
-    learning_rate, batch_size, random_state, unlabeled, compute
-        As in `SGCClassifier`. The search itself stops at a gradient of 1e-6 of the start's, the final fit at `tol`.
-
-    Attributes
-    ----------
-    best_params_ : dict
-        n_hops, filter, weight_decay, normalization and gamma.
-    best_score_ : float
-    cv_results_ : list of dict
-        Every trial: settings, score, its standard deviation over folds, log-loss.
-    temperature_ : float
-    calibration_ : Calibration
-        The temperature, whether it is applied, and the log-loss of held-out labels without and with it.
-    coef_, intercept_, classes_, transduction_, plan_, n_iter_, converged_, gradient_ratio_, loss_
-        As in `SGCClassifier`.
-
-    Notes
-    -----
-    Selection sees training and validation labels and nothing else: give `y` with the test labels taken out.
-
-    Examples
-    --------
-    >>> from sgclearn import SGCClassifierCV, load_dataset
-    >>> data = load_dataset("debian")
-    >>> model = SGCClassifierCV(n_hops=(0, 2), weight_decay=(1e-4, 1e-3), row_norm="l2", cv=3)
-    >>> model.fit(data.X, data.train_labels(), graph=data.graph).best_params_["n_hops"]
-    2
-    """
-
+    cv: Any
+    search: str
+    n_trials: int
+    scoring: str
+    refit_with_validation: bool
     # How many values in a row may do worse before a path ends; None tries all.
     _patience: int | None = None
-
-    def __init__(
-        self,
-        n_hops: int | Sequence[int] = DEFAULT_HOPS,
-        *,
-        weight_decay: Sequence[float] | None = None,
-        normalization: str | Sequence[str] = "sym",
-        gamma: float | Sequence[float | None] | None = None,
-        filter: PolynomialFilter | Sequence[PolynomialFilter | Sequence[Member] | None] | None = None,
-        row_norm: str | None = None,
-        scale: str | None = None,
-        cv: Any = 5,
-        search: str = "path",
-        n_trials: int = 60,
-        scoring: str = "accuracy",
-        refit_with_validation: bool = False,
-        calibration: str = "temperature",
-        solver: str = "lbfgs",
-        fit_intercept: bool = True,
-        penalize_intercept: bool = True,
-        class_weight: Any = None,
-        max_iter: int | None = None,
-        tol: float = 1e-10,
-        learning_rate: float | None = None,
-        batch_size: int = 256,
-        random_state: int | None = 2019,
-        unlabeled: Any = -1,
-        compute: Compute | None = None,
-    ) -> None:
-        self.n_hops = n_hops
-        self.weight_decay = weight_decay
-        self.normalization = normalization
-        self.gamma = gamma
-        self.filter = filter
-        self.row_norm = row_norm
-        self.scale = scale
-        self.cv = cv
-        self.search = search
-        self.n_trials = n_trials
-        self.scoring = scoring
-        self.refit_with_validation = refit_with_validation
-        self.calibration = calibration
-        self.solver = solver
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.random_state = random_state
-        self.unlabeled = unlabeled
-        self.compute = compute
 
     def fit(  # type: ignore[override]
         self,
@@ -212,11 +108,11 @@ class SGCClassifierCV(SoftmaxPrediction):
             design, (link, Y[rows]), learned.weights, best.weight_decay, settings, on_progress, on_iteration
         )
         self._predict_training(learned, candidate.operator, design, engine)
-        self.calibration_ = Calibration()
-        if self.calibration == "temperature":
-            self.calibration_ = calibrate(*held_out, link)
-        self.temperature_ = self.calibration_.temperature
+        self._use_held_out(*held_out, link)
         return self
+
+    def _use_held_out(self, logits: NDArray[np.float64], Y: NDArray[np.float64], link: type[Link]) -> None:
+        """What else is learned from the held-out logits and targets of the best trial."""
 
     def _held_out(self, problem: Problem, validation: Any) -> tuple[list[Fold], NDArray[np.intp]]:
         """Folds over the known samples, and those that the final model learns from."""
@@ -231,12 +127,15 @@ class SGCClassifierCV(SoftmaxPrediction):
     def _folds(self, known: NDArray[Any]) -> list[Fold]:
         return make_folds(known, self.cv, self.random_state)
 
+    def _check_search(self) -> None:
+        for name in ("search", "n_trials", "refit_with_validation"):
+            check_parameter(name, getattr(self, name))
+
     def _candidates(
         self, graph: Graph | None
     ) -> tuple[list[Wanted], list[float], list[tuple[str, float | None]]]:
         """Checked candidates; without a graph the hops and operators make no difference, so one of each is tried."""
-        for name in ("search", "scoring", "n_trials", "refit_with_validation", "calibration"):
-            check_parameter(name, getattr(self, name))
+        self._check_search()
         wanted = self._wanted()
         if self.weight_decay is None:
             decays = list(DEFAULT_DECAYS if self.search == "path" else TPE_BOUNDS)
@@ -305,6 +204,7 @@ class SGCClassifierCV(SoftmaxPrediction):
         a_fold = self.n_trials if self.search == "tpe" else len(decays)
         held = len(folds) * (len(wanted) * len(operators) if self.search == "tpe" else 1)
         weights = [self._weighted(problem.weights[train], problem.known[train]) for train, _ in folds]
+        link, Y = targets
         for number, (normalization, gamma) in enumerate(operators):
             operator = self._operator(graph, normalization, gamma)
             if number == 0:
@@ -319,10 +219,22 @@ class SGCClassifierCV(SoftmaxPrediction):
             parts = (self.plan_.chosen, None, engine, self.plan_.sets, settings.precision)
             designs = build_designs(operator, problem.features, problem.readout, wanted, *parts)
             for entry, design in designs:
-                of_folds = FoldProblems(
-                    design, *targets, weights, folds, settings, min(decays), a_fold, self.scoring
+                how = (settings, min(decays), a_fold)
+                held_out = self._left_out(design, targets, problem, folds, *how) or FoldProblems(
+                    design, link, Y, weights, folds, *how, self.scoring
                 )
-                yield Candidate(normalization, gamma, operator, entry, of_folds)
+                yield Candidate(normalization, gamma, operator, entry, held_out)
+
+    def _left_out(
+        self,
+        design: Design,
+        targets: tuple[type[Link], NDArray[np.float64]],
+        problem: Problem,
+        folds: list[Fold],
+        *how: Any,
+    ) -> LeftOut | None:
+        """A problem that needs no folds, where there is one; `how` is for `PreparedFit`."""
+        return None
 
     def _keep_trials(self, trials: list[Trial], best: Trial) -> None:
         self.cv_results_ = [dict(vars(trial)) for trial in trials]
@@ -334,6 +246,132 @@ class SGCClassifierCV(SoftmaxPrediction):
             "normalization": best.normalization,
             "gamma": best.gamma,
         }
+
+
+class SGCClassifierCV(SoftmaxPrediction, SearchCV):
+    """SGC with hops, weight decay and, if asked, propagation matrix chosen on held-out labels.
+
+    Parameters
+    ----------
+    n_hops : int or sequence of int, default 0 to 10
+        Candidates. All are computed in one pass to the largest.
+    weight_decay : sequence of float, optional
+        Candidates, solved as a warm-started path from the largest; by default 25 values from 1e-8 to 1.
+        With ``search="tpe"`` the lowest and the highest bound the search, by default the paper's 1e-10 and 1e-4.
+    normalization : str or sequence of str, default "sym"
+    gamma : float, None, or a sequence of them
+    filter : PolynomialFilter, or a sequence of them, optional
+        Other polynomials of S to choose among; None in the sequence stands for the powers of `n_hops`, a list in it
+        for filters side by side.
+    cv : int, splitter or list of (train, validation), default 5
+        Folds over the labelled nodes, used where `fit` gets no validation nodes. The indices of a list
+        count labelled nodes in the order of the rows.
+    search : {"path", "tpe"}, default "path"
+        "tpe" is the search of the paper (needs the extra ``tune``).
+    n_trials : int, default 60
+        Of "tpe".
+    scoring : {"accuracy", "macro_f1", "log_loss"}, default "accuracy"
+        Ties go to the lower log-loss (in hundredths), then to fewer hops and more weight decay.
+    refit_with_validation : bool, default False
+        Whether the final model also learns from the validation nodes given to `fit`. After folds it always learns
+        from every labelled node.
+    calibration : {"temperature", "none"}, default "temperature"
+        Whether `predict_proba` divides the logits by a temperature, fitted to those of the held-out labels that the
+        settings were chosen on; only where it lowers their log-loss when fitted on other folds of them. Predicted
+        classes and `decision_function` do not change.
+    row_norm, scale, solver, fit_intercept, penalize_intercept, class_weight, max_iter, tol
+    learning_rate, batch_size, random_state, unlabeled, compute
+        As in `SGCClassifier`. The search itself stops at a gradient of 1e-6 of the start's, the final fit at `tol`.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        n_hops, filter, weight_decay, normalization and gamma.
+    best_score_ : float
+    cv_results_ : list of dict
+        Every trial: settings, score, its standard deviation over folds, log-loss.
+    temperature_ : float
+    calibration_ : Calibration
+        The temperature, whether it is applied, and the log-loss of held-out labels without and with it.
+    coef_, intercept_, classes_, transduction_, plan_, n_iter_, converged_, gradient_ratio_, loss_
+        As in `SGCClassifier`.
+
+    Notes
+    -----
+    Selection sees training and validation labels and nothing else: give `y` with the test labels taken out.
+
+    Examples
+    --------
+    >>> from sgclearn import SGCClassifierCV, load_dataset
+    >>> data = load_dataset("debian")
+    >>> model = SGCClassifierCV(n_hops=(0, 2), weight_decay=(1e-4, 1e-3), row_norm="l2", cv=3)
+    >>> model.fit(data.X, data.train_labels(), graph=data.graph).best_params_["n_hops"]
+    2
+    """
+
+    def __init__(
+        self,
+        n_hops: int | Sequence[int] = DEFAULT_HOPS,
+        *,
+        weight_decay: Sequence[float] | None = None,
+        normalization: str | Sequence[str] = "sym",
+        gamma: float | Sequence[float | None] | None = None,
+        filter: PolynomialFilter | Sequence[PolynomialFilter | Sequence[Member] | None] | None = None,
+        row_norm: str | None = None,
+        scale: str | None = None,
+        cv: Any = 5,
+        search: str = "path",
+        n_trials: int = 60,
+        scoring: str = "accuracy",
+        refit_with_validation: bool = False,
+        calibration: str = "temperature",
+        solver: str = "lbfgs",
+        fit_intercept: bool = True,
+        penalize_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        learning_rate: float | None = None,
+        batch_size: int = 256,
+        random_state: int | None = 2019,
+        unlabeled: Any = -1,
+        compute: Compute | None = None,
+    ) -> None:
+        self.n_hops = n_hops
+        self.weight_decay = weight_decay
+        self.normalization = normalization
+        self.gamma = gamma
+        self.filter = filter
+        self.row_norm = row_norm
+        self.scale = scale
+        self.cv = cv
+        self.search = search
+        self.n_trials = n_trials
+        self.scoring = scoring
+        self.refit_with_validation = refit_with_validation
+        self.calibration = calibration
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.penalize_intercept = penalize_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.unlabeled = unlabeled
+        self.compute = compute
+
+    def _check_search(self) -> None:
+        super()._check_search()
+        check_parameter("scoring", self.scoring)
+        check_parameter("calibration", self.calibration)
+
+    def _use_held_out(self, logits: NDArray[np.float64], Y: NDArray[np.float64], link: type[Link]) -> None:
+        self.calibration_ = Calibration()
+        if self.calibration == "temperature":
+            self.calibration_ = calibrate(logits, Y, link)
+        self.temperature_ = self.calibration_.temperature
 
 
 def _no_step(done: int, of: int) -> None:

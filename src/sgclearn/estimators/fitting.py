@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError, Setting
 from sgclearn.estimators.curvature import Spread, measure_spread
-from sgclearn.estimators.loss import Link, Objective, shares
+from sgclearn.estimators.loss import Link, Objective, Squared, shares
+from sgclearn.estimators.ridge import PrincipalRidge
 from sgclearn.estimators.rowspace import RowSpace, principal_columns, row_space
 from sgclearn.estimators.scaling import ScaledDesign, Scaling, balance, centred, fit_scaling, unscaled
 from sgclearn.estimators.solvers import (
@@ -36,6 +38,7 @@ from sgclearn.validation.parameters import check_parameter
 Array = NDArray[np.float64]
 _EVALUATIONS = 100.0  # products with the samples that one exact fit is expected to need
 _FEW_ENTRIES = 2**18  # samples that may be copied
+_MOST_DIRECTIONS, _MOST_ENTRIES = 2048, 2**26  # in which squares are solved at once
 _LITTLE_LEFT = 1e-2
 _FAR = 10.0  # from zero, in units of the ones of the bias
 _CLOSE = 1e-6  # of the gradient at zero, in columns that are balanced
@@ -167,7 +170,7 @@ class PreparedFit:
         # Adam is not rotation-invariant and its start lies outside the span: it needs the columns themselves. So do
         # columns that are balanced one by one, as the weight decay of each is another.
         one_decay = self.factor is None or bool((self.factor == self.factor[0]).all())
-        if exact and smallest_decay > 0 and one_decay:
+        if exact and (smallest_decay > 0 or self.link is Squared) and one_decay:
             bordered = settings.fit_intercept and settings.penalize_intercept and self.factor is None
             self.space = self._find_space(bordered, _EVALUATIONS * solves, smallest_decay)
         self.newton_first = smallest_decay > 0
@@ -180,6 +183,26 @@ class PreparedFit:
             squares = self.space.squares
             self._spread = Spread(np.append(squares, 1.0) if self.has_bias_row else squares)
 
+    @cached_property
+    def ridge(self) -> PrincipalRidge | None:
+        """Squares in principal coordinates, with a bias that is one of them or free; None for everything else."""
+        penalized_apart = self.has_bias_row and self.settings.penalize_intercept
+        if self.link is not Squared or self.space is None or penalized_apart:
+            return None
+        Q, squares = self.space.samples.Z, self.space.squares
+        return PrincipalRidge(Q, squares, self.Y, self.sample_weight, self.has_bias_row)
+
+    def leave_one_out(self, weight_decay: float) -> Array | None:
+        """Predictions (m, C) of every sample by the fit to all others; None where they cannot be told from one fit.
+
+        Exact: yes. Another scaling would belong to every fit.
+        """
+        if self.ridge is None or self.settings.scale is not None:
+            return None
+        factor = 1.0 if self.factor is None else float(self.factor[0])
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self.ridge.leave_one_out(weight_decay * factor**2)
+
     def _scale(self, design: Design) -> Design:
         """Samples scaled and balanced as those of the fit."""
         scaled = design if self.scaling is None else ScaledDesign(design, self.scaling)
@@ -189,6 +212,10 @@ class PreparedFit:
 
     def _find_space(self, bordered: bool, evaluations: float, decay: float) -> RowSpace | None:
         factor = 1.0 if self.factor is None else float(self.factor[0])
+        limits: tuple[int, ...] = ()
+        if self.link is Squared:  # solved at once in these coordinates, whatever it takes to find them
+            evaluations = np.inf if min(self.scaled.shape) <= _MOST_DIRECTIONS else evaluations
+            limits = (_MOST_DIRECTIONS, _MOST_ENTRIES)
         parts = (
             self.scaled,
             self.sample_weight,
@@ -199,7 +226,7 @@ class PreparedFit:
         )
         space = row_space(*parts)
         if space is None:
-            return principal_columns(self.scaled, self.sample_weight, bordered)
+            return principal_columns(self.scaled, self.sample_weight, bordered, *limits)
         # Tolerances are relative to the pull of the samples: where theirs cancel, directions have to be the sharper.
         even = self.link.probabilities(np.zeros((1, self.Y.shape[1])))
         left = space.cancellation(self.sample_weight[:, None] * (even - self.Y))
@@ -209,6 +236,7 @@ class PreparedFit:
         """The same samples with other weights, zero for those to leave out; a scaling is not found again."""
         other = copy(self)
         other.sample_weight = shares(sample_weight)
+        vars(other)["ridge"] = None  # the directions are principal for the weights as they were
         return other
 
     def solve(
@@ -236,6 +264,8 @@ class PreparedFit:
             rough=settings.solver == "lbfgs-steps" or (settings.solver == "lbfgs" and settings.tol >= _ROUGH),
             factor=self._column_factor,
         )
+        if self.ridge is not None:
+            return self.ridge.solve(objective)
         if settings.solver == "lbfgs":
             return self._exact(objective, start, on_iteration)
         rng = np.random.default_rng(settings.seed)

@@ -13,7 +13,8 @@ Hessian product     `[Z 1]^T (w * K_P([Z 1] U)) + a * U` for a direction U (d+1,
 
 For the softmax link `P = softmax(L)`, `l = logsumexp(L_i) - Y_i . L_i` and `K_P(Q)_i = P_i * (Q_i - P_i . Q_i)`;
 for the sigmoid link (one yes/no question a class) `P = 1 / (1 + exp(-L))`, `l = sum_c log(1 + exp(L_ic)) - Y_ic L_ic`
-and `K_P(Q) = P * (1 - P) * Q`. Both are convex; with `a > 0` in every row the minimiser is unique.
+and `K_P(Q) = P * (1 - P) * Q`; for numbers `P = L` and
+`l = 1/2 |L_i - Y_i|^2`. All are convex; with `a > 0` in every row the minimiser is unique.
 
 Precision: values, gradients, parameters and every sum over samples are float64, whatever the samples are. Hessian
 products multiply float32 samples in float32 (their sums over blocks of samples are float64): they only shape a step,
@@ -82,7 +83,7 @@ class Link(Protocol):
 
     @staticmethod
     def mean_curvature(P: Any, weights: Any) -> Array:
-        """`sum_i w_i K_{P_i}` as a matrix (C, C)."""
+        """`sum_i w_i K_{P_i}` as a matrix (C, C), or its diagonal (C,) where it has nothing else."""
         ...
 
 
@@ -155,8 +156,40 @@ class Sigmoid:
 
     @staticmethod
     def mean_curvature(P: Any, weights: Any) -> Array:
-        """`diag(w^T (P (1 - P)))`."""
-        return np.diag((weights * P * (1.0 - P)).sum(axis=0, dtype=np.float64))
+        """`w^T (P (1 - P))`, a diagonal."""
+        return np.asarray((weights * P * (1.0 - P)).sum(axis=0, dtype=np.float64))
+
+
+class Squared:
+    """Any number of C numbers at once: `P = L`, `l = 1/2 |L_i - Y_i|^2` and `K_P(Q) = Q`."""
+
+    curvature_bound = 1.0
+
+    @staticmethod
+    def probabilities(logits: Array) -> Array:
+        """The logits: they are the prediction."""
+        return logits
+
+    @staticmethod
+    def losses(logits: Array, Y: Array) -> Array:
+        """`1/2 |L_i - Y_i|^2`."""
+        R = logits - Y
+        return np.asarray(0.5 * np.einsum("ic,ic->i", R, R))
+
+    @staticmethod
+    def evaluate(logits: Array, Y: Array) -> tuple[Array, Array]:
+        """The logits are known already."""
+        return Squared.losses(logits, Y), logits
+
+    @staticmethod
+    def curvature(P: Any, weights: Any) -> tuple[Any, Any]:
+        """`w Q`."""
+        return np.broadcast_to(weights, P.shape), None
+
+    @staticmethod
+    def mean_curvature(P: Any, weights: Any) -> Array:
+        """`sum_i w_i`, in every direction."""
+        return np.full(P.shape[1], float(weights.sum(dtype=np.float64)))
 
 
 class Objective:
@@ -211,7 +244,7 @@ class Objective:
         if isinstance(design, ExplicitDesign) and not (design.is_sparse or design.is_blocked or intercept):
             self._small = design.Z
         self.native: SmallSamples | None = None
-        if self._small is not None and SmallSamples.suits(self._small, Y.shape[1]):
+        if self._small is not None and link is not Squared and SmallSamples.suits(self._small, Y.shape[1]):
             self.native = SmallSamples(self._small, Y, self.weights, self.decay)
         self._ones = np.ones((Y.shape[1], 1))
         # Few enough parameters for a Newton step by elimination, and none without curvature.

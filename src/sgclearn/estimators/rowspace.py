@@ -127,12 +127,18 @@ def row_space(
     return RowSpace(design, bordered, combinations, rest, ExplicitDesign(samples), squares)
 
 
-def principal_columns(design: Design, weights: Array, bordered: bool) -> RowSpace | None:
+def principal_columns(
+    design: Design,
+    weights: Array,
+    bordered: bool,
+    most_columns: int = _FEW_COLUMNS,
+    most_entries: int = _FEW_ENTRIES,
+) -> RowSpace | None:
     """The space of all columns of an explicit design, turned into principal directions, where they are few."""
     n_samples, n_columns = design.shape
     if not isinstance(unscaled(design), ExplicitDesign):
         return None
-    if n_columns > _FEW_COLUMNS or n_samples * n_columns > _FEW_ENTRIES or n_samples < n_columns:
+    if n_columns > most_columns or n_samples * n_columns > most_entries or n_samples < n_columns:
         return None
     Z = design.rows(np.arange(n_samples))
     if bordered:

@@ -20,6 +20,7 @@ from sgclearn.propagation.design import Design
 
 Array = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # training and validation samples
+VALUE_SCORES = ("r2", "mse", "mae")
 HeldOut = tuple[Array, Array]  # logits and targets of held-out labels
 OnStep = Callable[[int, int], None]
 # A selection compares models on a few hundred labels: a looser optimum ranks them the same, several times sooner.
@@ -105,6 +106,24 @@ class FoldProblems:
         return *means, (np.concatenate(held_out), targets)
 
 
+class LeftOut:
+    """The problem of one design, every sample of which is predicted by the fit to all others: no fold is solved."""
+
+    def __init__(self, design: Design, prepared: PreparedFit, scoring: str) -> None:
+        self.design, self.prepared, self.scoring = design, prepared, scoring
+
+    def score(self, weight_decay: float) -> tuple[float, float, float, HeldOut]:
+        """See `FoldProblems`; there is one score of all samples together."""
+        prepared = self.prepared
+        predicted = prepared.leave_one_out(weight_decay)
+        if predicted is None:
+            raise ValueError("samples cannot be left out one by one")
+        weights = prepared.sample_weight
+        loss = float(weights @ prepared.link.losses(predicted, prepared.Y))
+        score = _score(self.scoring, predicted, prepared.Y, loss, weights)
+        return score, 0.0, loss, (predicted, prepared.Y)
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """What is tried at several weight decays: an operator, filters, and the problems of all folds."""
@@ -113,7 +132,7 @@ class Candidate:
     gamma: float | None
     operator: Operator | None
     wanted: Wanted
-    folds: FoldProblems
+    folds: FoldProblems | LeftOut
 
     def trial(self, weight_decay: float) -> tuple[Trial, HeldOut]:
         """How it does on the held-out labels, and their logits and targets."""
@@ -212,14 +231,14 @@ def search_tpe(
     return search
 
 
-def make_folds(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
-    """Stratified folds over the labelled samples; fewer than asked for where no class has that many labels."""
+def make_folds(codes: NDArray[Any], cv: Any, seed: int | None, *, stratified: bool = True) -> list[Fold]:
+    """Folds over the known samples; stratified ones are fewer than asked for where no class has that many labels."""
     if hasattr(cv, "split") and not isinstance(cv, str):
         folds = list(cv.split(np.zeros(len(codes)), codes))
     elif isinstance(cv, list | tuple):
         folds = [(_samples(train, len(codes)), _samples(part, len(codes))) for train, part in cv]
     else:
-        folds = _stratified(codes, cv, seed)
+        folds = _stratified(codes, cv, seed) if stratified else shuffled_folds(len(codes), cv, seed)
     if not folds:
         raise InputError("cv must have at least one fold", "an empty list", argument="cv")
     for train, validation in folds:
@@ -244,13 +263,31 @@ def _samples(part: Any, n_samples: int) -> NDArray[np.intp]:
     return array.astype(np.intp)
 
 
-def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
+def _check_number_of_folds(cv: Any) -> None:
     if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
         raise InputError(
             "cv must be a whole number >= 2, a splitter or a list of (train, validation) folds",
             repr(cv),
             argument="cv",
         )
+
+
+def shuffled_folds(n_samples: int, cv: Any, seed: int | None) -> list[Fold]:
+    """Folds of samples that have no classes, of which each has one at least."""
+    _check_number_of_folds(cv)
+    if n_samples < 2:
+        raise InputError(
+            "cross-validation needs at least two known samples",
+            "one sample",
+            "give y of more, or validation samples",
+            argument="y",
+        )
+    parts = np.array_split(np.random.default_rng(seed).permutation(n_samples), min(int(cv), n_samples))
+    return [(np.setdiff1d(np.arange(n_samples), part), np.sort(part)) for part in parts]
+
+
+def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold]:
+    _check_number_of_folds(cv)
     largest = int(np.bincount(codes).max())
     if largest < 2:
         raise InputError(
@@ -269,9 +306,11 @@ def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold
         return list(splitter.split(np.zeros(len(codes)), codes))
 
 
-def _score(scoring: str, logits: Array, Y: Array, log_loss: float) -> float:
+def _score(scoring: str, logits: Array, Y: Array, log_loss: float, weights: Array | None = None) -> float:
     if scoring == "log_loss":
         return -log_loss
+    if scoring in VALUE_SCORES:
+        return _value_score(scoring, logits, Y, np.ones(len(Y)) if weights is None else weights)
     truth, guess = class_codes(Y), class_codes(logits)
     if scoring == "accuracy":
         return float((truth == guess).mean())
@@ -280,3 +319,21 @@ def _score(scoring: str, logits: Array, Y: Array, log_loss: float) -> float:
     either = np.bincount(truth, minlength=n_classes) + np.bincount(guess, minlength=n_classes)
     seen = either > 0
     return float((2 * right[seen] / either[seen]).mean())
+
+
+def _value_score(scoring: str, predicted: Array, Y: Array, weights: Array) -> float:
+    """R2, or an error with its sign turned; the mean over targets. Predictions that are not finite score lowest."""
+    if not np.isfinite(predicted).all():
+        return -np.inf
+    R = np.abs(predicted - Y)
+    if scoring == "mae":
+        return -float(np.average(R, axis=0, weights=weights).mean())
+    errors = np.average(R**2, axis=0, weights=weights)
+    if scoring == "mse":
+        return -float(errors.mean())
+    spread = np.average((Y - np.average(Y, axis=0, weights=weights)) ** 2, axis=0, weights=weights)
+    # As in scikit-learn, a constant target is right or wrong.
+    r2 = np.where(
+        spread > 0, 1.0 - errors / np.where(spread > 0, spread, 1.0), (errors == 0).astype(np.float64)
+    )
+    return float(r2.mean())

@@ -11,7 +11,7 @@ from sgclearn.filters import PolynomialFilter, coefficients_of, hops_of, members
 from sgclearn.validation.parameters import MOST_HOPS
 
 
-def check_loaded(model: Any, least_classes: int) -> None:
+def check_loaded(model: Any, least_outputs: int) -> None:
     """Raise a ValueError that names the first fitted attribute with a value that no fit gives it."""
     from sgclearn.operators.operator import check_operator_choice
     from sgclearn.propagation.source import check_row_norm
@@ -21,7 +21,10 @@ def check_loaded(model: Any, least_classes: int) -> None:
     _require(_is_whole(model.n_hops_, 0, MOST_HOPS), "n_hops_", model)
     _require(_is_whole(model.n_features_in_, 0), "n_features_in_", model)
     check_ending(model)
-    _require(_is_number(model.temperature_) and model.temperature_ > 0, "temperature_", model)
+    if hasattr(model, "classes_"):
+        _require(_is_number(model.temperature_) and model.temperature_ > 0, "temperature_", model)
+    else:
+        _require(isinstance(model.single_target_, bool), "single_target_", model)
     check_row_norm(model.row_norm_)
     if model.uses_graph_:
         _require(
@@ -31,7 +34,7 @@ def check_loaded(model: Any, least_classes: int) -> None:
         _require(model.normalization_ is None, "normalization_", model)
         _require(model.gamma_ is None, "gamma_", model)
     _check_filter(model)
-    _check_arrays(model, least_classes)
+    _check_arrays(model, _n_outputs(model, least_outputs))
 
 
 def check_ending(model: Any) -> None:
@@ -57,14 +60,23 @@ def _check_filter(model: Any) -> None:
     _require(hops_of(model.filter_) == model.n_hops_, "filter_", model)
 
 
-def _check_arrays(model: Any, least_classes: int) -> None:
+def _n_outputs(model: Any, least: int) -> int:
+    """How many classes, labels or targets there are."""
+    if not hasattr(model, "classes_"):
+        n_targets = len(model.intercept_) if model.intercept_.ndim == 1 else 0
+        if n_targets < 1 or (model.single_target_ and n_targets > 1):
+            raise ValueError(f"{n_targets} targets, one of them alone: {model.single_target_}")
+        return n_targets
     classes = model.classes_.tolist()
-    if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < least_classes:
-        raise ValueError(f"{len(classes)} classes, not {least_classes} or more different ones")
-    blocks = 1 if model.filter_ is None else len(members_of(model.filter_))
+    if model.classes_.ndim != 1 or len(set(classes)) < len(classes) or len(classes) < least:
+        raise ValueError(f"{len(classes)} classes, not {least} or more different ones")
     # Two classes may be one column, of the second against the first.
-    rows = 1 if len(classes) == least_classes == 2 and len(model.coef_) == 1 else len(classes)
-    shape = (rows, blocks * model.n_features_in_)
+    return 1 if len(classes) == least == 2 and len(model.coef_) == 1 else len(classes)
+
+
+def _check_arrays(model: Any, n_outputs: int) -> None:
+    blocks = 1 if model.filter_ is None else len(members_of(model.filter_))
+    shape = (n_outputs, blocks * model.n_features_in_)
     if model.coef_.shape != shape or model.intercept_.shape != shape[:1]:
         raise ValueError(f"coef of shape {model.coef_.shape}, not {shape}")
     for name in ("coef", "intercept"):

@@ -3,8 +3,8 @@
 The entries of the header besides those of `sgclearn.persist.container`:
 
 ``estimator``
-    "SGCClassifier" or "SGCMultilabelClassifier". A `SGCClassifierCV` is stored as the `SGCClassifier` that it
-    chose, which predicts the same bits.
+    "SGCClassifier", "SGCMultilabelClassifier" or "SGCRegressor". A search is stored as the estimator that it chose,
+    which predicts the same bits.
 ``parameters``
     The arguments of its constructor without `compute`, which belongs to the machine. A value that JSON does not have
     is an object with one key: ``{"float": "nan"}``, ``{"pairs": [[key, value], ...]}`` for a dictionary,
@@ -45,7 +45,12 @@ from sgclearn.persist.container import Tensors, read_container, write_container
 from sgclearn.validation.parameters import MOST_HOPS, RULES, check_parameter
 from sgclearn.validation.reading import reason_of
 
-ESTIMATORS = ("SGCClassifier", "SGCMultilabelClassifier")
+# The estimators that a file holds, each with the attributes of its own that prediction needs.
+ESTIMATORS: dict[str, tuple[str, ...]] = {
+    "SGCClassifier": ("temperature_",),
+    "SGCMultilabelClassifier": ("temperature_",),
+    "SGCRegressor": ("single_target_",),
+}
 FITTED = (
     "n_hops_",
     "filter_",
@@ -60,7 +65,6 @@ FITTED = (
     "converged_",
     "gradient_ratio_",
     "loss_",
-    "temperature_",
 )
 
 
@@ -74,8 +78,8 @@ def save_model(
 
     Parameters
     ----------
-    model : SGCClassifier, SGCClassifierCV or SGCMultilabelClassifier
-        Fitted. A CV is stored as the `SGCClassifier` that it chose.
+    model : SGCClassifier, SGCMultilabelClassifier, SGCRegressor, SGCClassifierCV or SGCRegressorCV
+        Fitted. A CV is stored as the estimator that it chose.
     path : path
         Usually named `.safetensors`.
     feature_encoding : dict, optional
@@ -94,13 +98,13 @@ def save_model(
     >>> load_model(path).predict(X, graph=graph)
     array([0, 0, 1, 1])
     """
-    from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
+    from sgclearn import estimators
 
-    if type(model) not in (SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier):
+    if type(model) not in [getattr(estimators, name) for name in estimators.__all__]:
         raise InputTypeError(
-            "only SGCClassifier, SGCClassifierCV and SGCMultilabelClassifier can be saved",
+            f"only {', '.join(estimators.__all__)} can be saved",
             type(model).__name__,
-            "save the classifier inside it",
+            "save the estimator inside it",
         )
     header, tensors = describe(model)
     if feature_encoding is not None:
@@ -119,12 +123,13 @@ def describe(model: Any) -> tuple[dict[str, Any], Tensors]:
             f"a saved model must have at most {MOST_HOPS} hops", f"{model.n_hops_}", "fit with fewer"
         )
     tensors: Tensors = {"coef": model.coef_, "intercept": model.intercept_}
-    fitted = {field: plain_value(getattr(model, field), field) for field in FITTED}
+    fitted = {field: plain_value(getattr(model, field), field) for field in (*FITTED, *ESTIMATORS[name])}
     if hasattr(model, "feature_names_in_"):
         fitted["feature_names_in_"] = [str(column) for column in model.feature_names_in_]
     header: dict[str, Any] = {"estimator": name, "fitted": fitted}
     header["parameters"] = {key: plain_value(value, key) for key, value in parameters.items()}
-    store_classes(model.classes_, header, tensors)
+    if hasattr(model, "classes_"):
+        store_classes(model.classes_, header, tensors)
     return header, tensors
 
 
@@ -137,7 +142,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    SGCClassifier or SGCMultilabelClassifier
+    SGCClassifier, SGCMultilabelClassifier or SGCRegressor
         Fitted, without `plan_` and `transduction_`, which belong to the training graph. `feature_encoding_` is the
         encoding of the features, where one was saved.
 
@@ -160,15 +165,16 @@ def rebuild(header: dict[str, Any], tensors: Tensors) -> Any:
     if name not in ESTIMATORS:
         raise ValueError(f"estimator {name!r}")
     model = getattr(sgclearn.estimators, name)(**restored_parameters(header["parameters"]))
-    for field in FITTED:
+    for field in (*FITTED, *ESTIMATORS[name]):
         setattr(model, field, restored_value(header["fitted"][field]))
     if "feature_names_in_" in header["fitted"]:
         model.feature_names_in_ = np.array(header["fitted"]["feature_names_in_"], dtype=object)
     model.coef_, model.intercept_ = tensors["coef"], tensors["intercept"]
-    model.classes_ = restored_classes(header, tensors)
+    if "single_target_" not in ESTIMATORS[name]:
+        model.classes_ = restored_classes(header, tensors)
     if "feature_encoding" in header:
         model.feature_encoding_ = header["feature_encoding"]
-    check_loaded(model, least_classes=2 if name == "SGCClassifier" else 1)
+    check_loaded(model, least_outputs=2 if name == "SGCClassifier" else 1)
     return model
 
 
@@ -195,15 +201,19 @@ def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _identity(model: Any) -> tuple[str, dict[str, Any]]:
     """Name of the estimator to store, the same for a class derived from it, and its parameters."""
-    from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCMultilabelClassifier
+    from sgclearn import estimators
 
     given = model.get_params(deep=False)
-    if isinstance(model, SGCMultilabelClassifier):
-        return "SGCMultilabelClassifier", given
-    if isinstance(model, SGCClassifierCV):
-        given |= getattr(model, "best_params_", {})
-        given = {key: given[key] for key in SGCClassifier().get_params(deep=False)}
-    return "SGCClassifier", given
+    for name in ESTIMATORS:
+        kind, search = getattr(estimators, name), getattr(estimators, f"{name}CV", ())
+        if isinstance(model, search):
+            given |= getattr(model, "best_params_", {})
+            return name, {key: given[key] for key in kind().get_params(deep=False)}
+        if isinstance(model, kind):
+            return name, given
+    raise InputTypeError(
+        "only estimators of sgclearn can be saved", type(model).__name__, "save the one inside it"
+    )
 
 
 def plain_value(value: Any, name: str) -> Any:

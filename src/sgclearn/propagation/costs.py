@@ -350,6 +350,7 @@ class CostModel:
         copies: int = 1,
         share: float = 1.0,
         vectors: float = LBFGS_VECTORS,
+        quadratic: bool = False,
     ) -> None:
         """Add the solver's products with the rows, in the row space where they are fewer than columns.
 
@@ -364,7 +365,12 @@ class CostModel:
         estimate.nanoseconds += 2.0 * evaluations * _CALL_NS
         n_columns = self.d * self.n_blocks
         used_columns = min(n_columns, Z.entries)
-        if row_space_pays(Z.count, used_columns, Z.entries, Z.is_sparse, n_classes, evaluations):
+        if quadratic:
+            r, vectors = min(Z.count, used_columns), 4.0
+            estimate.add(4.0 * r * Z.count * used_columns, FACTORISE_NS)
+            estimate.add(0.04 * evaluations * Z.count * r * n_classes, DENSE_DENSE_NS)  # two of fifty a solve
+            workspace = (3.0 * Z.count * used_columns + 2.0 * Z.count * n_classes) * 8
+        elif row_space_pays(Z.count, used_columns, Z.entries, Z.is_sparse, n_classes, evaluations):
             estimate.add(4.0 * Z.count**2 * used_columns, FACTORISE_NS)
             estimate.add(2.0 * evaluations * Z.count**2 * n_classes, DENSE_DENSE_NS)
             workspace = 3 * Z.count * used_columns * 8
@@ -375,7 +381,7 @@ class CostModel:
                 evaluations * n_columns * n_classes * (_NEWTON_NS if Z.is_sparse else _LBFGS_NS)
             )
             workspace = Z.entries * (_ENTRY_BYTES if Z.is_sparse else 8)
-        weights = float(vectors) * n_columns * n_classes * 8
+        weights = vectors * n_columns * n_classes * 8
         estimate.hold(formed.memory + copies * workspace + weights)
 
     def _features_at(self, nodes: NDArray[np.intp]) -> RowsSize:

@@ -98,6 +98,7 @@ def make_plan(
     evaluations: int = 100,
     copies: int = 1,
     share: float = 1.0,
+    quadratic: bool = False,
     predict_all: bool = False,
     plan: str = "auto",
     memory_limit: int | float | str | None = None,
@@ -124,6 +125,8 @@ def make_plan(
         How many problems over the rows are held at the same time.
     share : float
         How many of the samples each of them has.
+    quadratic : bool
+        Whether the loss is quadratic, so that formed samples are factorised once.
     predict_all : bool
         Whether every node is predicted afterwards, whose memory then counts too.
     plan : str
@@ -146,7 +149,7 @@ def make_plan(
     limit = memory_limit_bytes(memory_limit)
     model, estimates = _estimate_rows(operator, features, samples, wanted, prices)
     for estimate in estimates.values():
-        model.solve(estimate, n_classes, evaluations, copies, share, vectors)
+        model.solve(estimate, n_classes, evaluations, copies, share, vectors, quadratic)
     estimates["implicit"] = model.implicit(n_classes, evaluations, vectors, is_scaled, itemsize)
     for estimate in estimates.values():
         estimate.hold(model.predict_memory(n_classes) if predict_all else 0.0)

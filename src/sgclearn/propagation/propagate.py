@@ -130,14 +130,19 @@ def propagate_product(
 ) -> NDArray[np.float64]:
     """`P sum_b F_b(S) (X Theta_b)`; the samples are all nodes if none are named.
 
-    C columns travel instead of d, and only as far as the samples can see. Dense float32 features are multiplied in
-    float32. Cost: O(nnz(X) C + K nnz(S) C) for one filter. Exact: yes, by associativity.
+    C columns travel instead of d where they are fewer, and only as far as the samples can see. Dense float32 features
+    are multiplied in float32. Cost: O(nnz(X) C + K nnz(S) C) for one filter. Exact: yes, by associativity.
     """
     dtype = np.dtype(np.float64) if features.is_sparse else product_dtype(features.dtype, Theta)
     samples = Readout(np.arange(features.n_nodes)) if samples is None else samples
     with np.errstate(over="ignore", invalid="ignore"):  # whoever uses the product looks whether it is finite
-        design = ImplicitDesign(operator, features, samples, wanted, engine, dtype, once=True)
-        return design.matmul(np.asarray(Theta, dtype=dtype))
+        Theta = np.asarray(Theta, dtype=dtype)
+        if (
+            not features.is_sparse and len(Theta) < Theta.shape[1]
+        ):  # fewer columns than outputs: these travel first
+            Z = next(propagated_rows(operator, features, samples, [wanted], "frontier", None, engine))[1]
+            return np.asarray(Z @ Theta, dtype=np.float64)
+        return ImplicitDesign(operator, features, samples, wanted, engine, dtype, once=True).matmul(Theta)
 
 
 def product_dtype(dtype: np.dtype[Any], Theta: NDArray[np.float64]) -> np.dtype[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.estimators.curvature import Spread, preconditioner
-from sgclearn.estimators.loss import Objective, Softmax
+from sgclearn.estimators.loss import Objective, Softmax, Squared
 
 Array = NDArray[np.float64]
 _MAX_NEWTON_STEPS = 50
@@ -121,7 +121,9 @@ def _elimination(objective: Objective, point: Point) -> Array | None:
 
 def _residual(objective: Objective, point: Point, start_norm: float, target: float) -> float:
     """Where the conjugate gradients of a step may stop, as a norm."""
-    share = max(min(0.1, np.sqrt(point.norm / start_norm)), 0.5 * target / point.norm)
+    share = 0.5 * target / point.norm
+    if objective.link is not Squared:  # a parabola is the same everywhere: its lowest point is one step away
+        share = max(min(0.1, np.sqrt(point.norm / start_norm)), share)
     return float(max(share, _NARROW_RESIDUAL) if objective.is_narrow else share) * point.norm
 
 
