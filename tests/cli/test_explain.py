@@ -100,3 +100,16 @@ def test_report_and_explain_of_a_graph_without_features(sgc: Sgc, files: Files) 
     assert sgc("fit", *options).code == 0
     assert "r04 is labelled" in sgc("explain", "bare", "r04").out
     assert sgc("report", "bare", "--out", "bare.html").code == 0
+
+
+@pytest.mark.usefixtures("run_folder")
+def test_predict_leaves_out_labels_that_are_not_sure_enough(sgc: Sgc, tmp_path: Path) -> None:
+    rows = sgc("predict", "run", "--json").document["predictions"]
+    confidences = sorted(max(row["probabilities"].values()) for row in rows)
+    limit = (confidences[14] + confidences[15]) / 2
+    assert sgc("predict", "run", "--min-confidence", limit, "--out", "sure.csv").code == 0
+    lines = (tmp_path / "sure.csv").read_text().splitlines()[1:]
+    empty = [line for line in lines if line.split(",")[1] in ("", '""')]
+    assert len(empty) == 15
+    assert all(line.count(",") == 3 for line in lines)
+    assert_mistake(sgc("predict", "run", "--min-confidence", "1.5"), "1.5")

@@ -12,7 +12,7 @@ from sgclearn.cli.options import ForceFlag, JsonFlag, TableToWrite, with_options
 from sgclearn.cli.output import Screen, check_new_file
 from sgclearn.errors import InputError
 from sgclearn.tasks.nodes.options import NewNodes, NodeData, ReadingOptions
-from sgclearn.tasks.options import FILES
+from sgclearn.tasks.options import FILES, RESULT
 
 COMMAND = "predict"
 
@@ -32,6 +32,16 @@ def command(
     model: Annotated[Path | None, _file("A model file, to predict on another graph altogether.")] = None,
     edges: Annotated[Path | None, _file("Edges of that graph.")] = None,
     features: Annotated[Path | None, _file("Features of its nodes.")] = None,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Leave the label empty where no class has this probability.",
+            rich_help_panel=RESULT,
+            show_default=False,
+        ),
+    ] = None,
     out: TableToWrite = None,
     force: ForceFlag = False,
     as_json: JsonFlag = False,
@@ -46,6 +56,7 @@ def command(
     \b
     Examples:
       sgc predict run --new-edges e2.csv --new-features f2.csv
+      sgc predict run --min-confidence 0.8 --out sure.csv
       sgc predict --model run/model.safetensors --edges e3.csv --features f3.csv
     """
     from sgclearn.cli.task_commands import predict_and_show, show_predictions
@@ -61,7 +72,7 @@ def command(
             other, there = ("RUN", "--model") if run is None else ("--model", "RUN")
             raise InputError(f"{option} goes with {other}", f"it with {there}", "leave one of them out")
     if model is None:
-        predict_and_show(Nodes(), run or Path(), new, out, force, as_json)
+        predict_and_show(Nodes(), run or Path(), new, out, force, as_json, min_confidence)
         return
     screen = Screen(as_json)
     check_new_file(out, force)
@@ -69,4 +80,4 @@ def command(
     with screen.progress() as stages:
         data = NodeData(edges=edges, features=features, **reading)
         predictions = Nodes().predict_elsewhere(model, data, stages.stage)
-    show_predictions(screen, predictions, out)
+    show_predictions(screen, predictions, out, min_confidence)

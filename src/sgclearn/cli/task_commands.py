@@ -18,6 +18,7 @@ from sgclearn.cli.options import (
     with_options,
 )
 from sgclearn.cli.output import Screen, check_new_file, counted
+from sgclearn.errors import InputError
 
 if TYPE_CHECKING:
     from sgclearn.runs.predictions import Predictions
@@ -112,8 +113,24 @@ def _show_trials(screen: Screen, fit: Fit) -> None:
     screen.table([*header, "time"], rows, left=2, title=title)
 
 
-def show_predictions(screen: Screen, predictions: Predictions, out: Path | None) -> None:
-    """Write predictions to a file, or show them."""
+def show_predictions(
+    screen: Screen, predictions: Predictions, out: Path | None, min_confidence: float | None = None
+) -> None:
+    """Write predictions to a file, or show them; classes only where they are sure enough."""
+    from sgclearn.runs.predictions import ClassPredictions
+
+    if min_confidence is not None:
+        if not isinstance(predictions, ClassPredictions):
+            raise InputError(
+                "min_confidence goes with classes",
+                "a run of numbers",
+                "leave it out",
+                argument="min_confidence",
+            )
+        predictions = predictions.answered(min_confidence)
+        unsure = sum(label is None for label in predictions.labels.tolist())
+        if out is not None:
+            screen.line(f"{counted(unsure, 'label')} left empty below a confidence of {min_confidence:g}")
     if out is not None:
         predictions.write(out)
         screen.line(f"{counted(len(predictions.ids), 'prediction')} written to {out}")
@@ -122,7 +139,15 @@ def show_predictions(screen: Screen, predictions: Predictions, out: Path | None)
     screen.document({"predictions": predictions.records()} if out is None else {"written": out})
 
 
-def predict_and_show(task: Task, run: Path, new: Any, out: Path | None, force: bool, as_json: bool) -> None:
+def predict_and_show(
+    task: Task,
+    run: Path,
+    new: Any,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+    min_confidence: float | None = None,
+) -> None:
     """Predict new samples of a run, or its own again."""
     from sgclearn.runs.run import Run
     from sgclearn.tasks import driver
@@ -131,7 +156,7 @@ def predict_and_show(task: Task, run: Path, new: Any, out: Path | None, force: b
     check_new_file(out, force)
     with screen.progress() as stages:
         predictions = driver.predict(task, Run.open(run), new, on_stage=stages.stage)
-    show_predictions(screen, predictions, out)
+    show_predictions(screen, predictions, out, min_confidence)
 
 
 def task_app(task: Task) -> typer.Typer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,12 @@ class ClassPredictions(Predictions):
         """The most probable class of every sample."""
         return cls(ids, classes[probabilities.argmax(axis=1)], probabilities, classes)
 
+    def answered(self, min_confidence: float) -> ClassPredictions:
+        """The same probabilities, and no label where none of them reaches `min_confidence`."""
+        labels = self.labels.astype(object)
+        labels[self.probabilities.max(axis=1, initial=0.0) < min_confidence] = None
+        return replace(self, labels=labels)
+
     def columns(self) -> dict[str, NDArray[Any]]:
         """Label, and `p_<class>` for each class."""
         rounded = np.round(self.probabilities, DECIMALS)
@@ -81,7 +87,8 @@ class ClassPredictions(Predictions):
         """Id, label, and the probability of that label."""
         best = self.probabilities[:most].max(axis=1, initial=0.0)
         rows = zip(self.ids[:most].tolist(), self.labels.tolist(), best.tolist(), strict=False)
-        return ("id", "label", "probability"), [(str(i), str(k), f"{p:.3f}") for i, k, p in rows]
+        names = ("id", "label", "probability")
+        return names, [(str(i), "-" if k is None else str(k), f"{p:.3f}") for i, k, p in rows]
 
 
 @dataclass(frozen=True, eq=False)
