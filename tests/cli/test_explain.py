@@ -112,4 +112,4 @@ def test_predict_leaves_out_labels_that_are_not_sure_enough(sgc: Sgc, tmp_path: 
     empty = [line for line in lines if line.split(",")[1] in ("", '""')]
     assert len(empty) == 15
     assert all(line.count(",") == 3 for line in lines)
-    assert_mistake(sgc("predict", "run", "--min-confidence", "1.5"), "1.5")
+    assert_mistake(sgc("predict", "run", "--min-confidence", "1.5"), "--min-confidence")
