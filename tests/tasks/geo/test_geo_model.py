@@ -13,7 +13,7 @@ from sgclearn.reference import propagation_matrix
 from sgclearn.tasks.geo.cells import Cells
 from sgclearn.tasks.geo.evidence import evidence, self_weights
 from sgclearn.tasks.geo.model import GeoSGC
-from sgclearn.tasks.geo.propagated import propagated_labels
+from sgclearn.tasks.geo.propagated import PropagatedLabels
 from sgclearn.tasks.geo.search import GeoSGCCV
 from sgclearn.tasks.geo.sphere import haversine
 from sgclearn.tasks.geo.two_maps import fit_two_maps, row_basis
@@ -108,14 +108,16 @@ def test_propagated_labels_are_votes_of_the_neighbourhood(cities):
     Y[known, cells.of(y[known])] = 1
     S = propagation_matrix(graph.to_scipy().toarray(), "sym", 1.0)
     expected = cells.centres[(S @ S @ Y).argmax(axis=1)]
-    predicted, reached = propagated_labels(y, graph, n_hops=2, bucket=12)
+    model = PropagatedLabels(2, bucket=12).fit(None, y, graph)
+    predicted, reached = model.predict(), model.reached_
     np.testing.assert_array_equal(predicted[reached], expected[reached])
 
 
 def test_propagated_labels_count_who_is_not_reached():
     y = np.array([[10.0, 20.0], [11.0, 21.0], [10.1, 20.1], [np.nan] * 2, [np.nan] * 2])
     graph = Graph.from_edges([(0, 3)], nodes=range(5))
-    predicted, reached = propagated_labels(y, graph, n_hops=1, bucket=1)
+    model = PropagatedLabels(1, bucket=1).fit(None, y, graph)
+    predicted, reached = model.predict(), model.reached_
     assert reached.tolist() == [True, True, True, True, False]
     np.testing.assert_allclose(predicted[3], [10.0, 20.0])
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sgclearn.errors import InputError
 from sgclearn.evaluate.intervals import Interval, percentile_interval, wilson
+from sgclearn.evaluate.table import Table
 from sgclearn.tasks.geo.sphere import KM_PER_MILE, haversine
 
 Array = NDArray[np.float64]
@@ -28,6 +29,7 @@ class GeoScores:
         Share within 161 km (the literature's Acc@161) and within 161 miles, with Wilson intervals.
     median_km, mean_km : Interval
         Of the error, with percentiles of 1,000 bootstrap samples.
+    confidence : float
     """
 
     n: int
@@ -35,11 +37,23 @@ class GeoScores:
     acc_161_miles: Interval
     median_km: Interval
     mean_km: Interval
+    confidence: float = 0.95
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         names = ("acc_161_km", "acc_161_miles", "median_km", "mean_km")
-        return {"n": self.n} | {name: getattr(self, name)._asdict() for name in names}
+        return {"n": self.n, "confidence": self.confidence} | {
+            name: getattr(self, name)._asdict() for name in names
+        }
+
+    def headline(self) -> dict[str, Interval]:
+        """The scores of a table: share within 161 km, median and mean error."""
+        return {"Acc@161 km": self.acc_161_km, "median km": self.median_km, "mean km": self.mean_km}
+
+    def tables(self) -> list[Table]:
+        """The literature's share, within 161 km, next to the paper's, within 161 miles."""
+        rows = [("161 km", str(self.acc_161_km)), ("161 miles", str(self.acc_161_miles))]
+        return [Table(("within", "share of places"), rows)]
 
     def __str__(self) -> str:
         return (
@@ -92,6 +106,7 @@ def scores_of_errors(errors: Array, *, confidence: float = 0.95, seed: int | Non
         wilson(int((errors < NEAR * KM_PER_MILE).sum()), len(errors), confidence),
         percentile_interval(float(np.median(errors)), np.median(samples, axis=1), confidence),
         percentile_interval(float(errors.mean()), samples.mean(axis=1), confidence),
+        confidence,
     )
 
 

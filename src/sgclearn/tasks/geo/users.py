@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,15 @@ class Users:
         """Whether the place of each user is known (n,)."""
         return ~np.isnan(self.points[:, 0])
 
+    def rows(self, rows: NDArray[np.intp]) -> Users:
+        """Some of the users."""
+
+        def of(values: tuple[str, ...] | None) -> tuple[str, ...] | None:
+            return None if values is None else tuple(values[row] for row in rows)
+
+        columns = None if self.columns is None else self.columns.take(rows)
+        return Users(self.ids[rows], self.points[rows], of(self.texts), columns, of(self.split), self.name)
+
     def joined(self, other: Users) -> Users:
         """These users, then others; a text is empty where only one of the two has texts."""
         texts = None
@@ -134,6 +143,7 @@ def read_users(
     text_column: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    needs_places: bool = True,
 ) -> Users:
     r"""Read a table with one row a user: id, latitude, longitude, and if they are there text, split and features.
 
@@ -148,6 +158,8 @@ def read_users(
         Names of columns that are called otherwise.
     delimiter, header
         Found in the file if not given.
+    needs_places : bool, default True
+        Whether there must be columns of latitude and longitude.
 
     Examples
     --------
@@ -166,7 +178,7 @@ def read_users(
         lat, lon = (
             _column(file, given, known) for given, known in ((lat_column, LAT_NAMES), (lon_column, LON_NAMES))
         )
-        if lat is None or lon is None:
+        if (lat is None or lon is None) and (needs_places or lat != lon):
             raise DataFileError(
                 f"{path} must have columns of latitude and longitude",
                 ", ".join(names),
@@ -178,7 +190,10 @@ def read_users(
         table = file.read(text_columns=texts)
         ids = id_array(table.column(identity))
         _check_ids(file, ids)
-        points = np.stack([_degrees(file, table.column(name), name) for name in (lat, lon)], axis=1)
+        points = np.full((len(ids), 2), np.nan)
+        for axis, name in enumerate((lat, lon)):
+            if name is not None:
+                points[:, axis] = _degrees(file, table.column(name), name)
         points = check_points(points, len(ids), lambda row: f"{str(ids[row])!r} in {file.line(int(row))}")
         rest = [name for name in names if name not in {identity, lat, lon, text, split}]
         return Users(
@@ -226,6 +241,32 @@ def read_user_info(path: str | os.PathLike[str], *, encoding: str = "latin-1") -
     points = np.array([row[:2] for row in rows.values()])
     texts = tuple(row[2] for row in rows.values())
     return Users(ids, points, texts if any(texts) else None, name=path.name.split(".")[0])
+
+
+def read_user_folder(folder: str | os.PathLike[str]) -> Users:
+    """Read `user_info.train`, `user_info.dev` and `user_info.test` of a folder, each with any ending such as `.gz`.
+
+    Of a user in two of them the first counts.
+    """
+    folder = as_path(folder)
+    parts: list[tuple[str, Users]] = []
+    for name in ("train", "dev", "test"):
+        files = sorted(folder.glob(f"user_info.{name}*"))
+        if len(files) != 1:
+            raise DataFileError(
+                f"{folder} must have one file user_info.{name}",
+                ", ".join(file.name for file in files) or "none",
+                "give the folder of user_info.train.gz, user_info.dev.gz and user_info.test.gz",
+                argument="users",
+            )
+        parts.append((name, read_user_info(files[0])))
+    users, split = parts[0][1], [parts[0][0]] * len(parts[0][1])
+    for name, part in parts[1:]:
+        seen = set(users.ids.tolist())
+        new = np.array([user not in seen for user in part.ids.tolist()])
+        users = users.joined(part.rows(np.flatnonzero(new)))
+        split += [name] * int(new.sum())
+    return replace(users, split=tuple(split), name=folder.name)
 
 
 def _bad_user(path: Path, number: int, got: str) -> DataFileError:
