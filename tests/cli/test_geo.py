@@ -63,8 +63,6 @@ def test_geo_says_in_a_sentence_what_is_wrong_with_the_table(table, tmp_path, ca
     assert not (tmp_path / "run").exists()
 
 
-def test_help_lists_the_task_and_the_task_its_commands(capsys):
-    assert run(["--help"]) == 0
-    assert "geo" in capsys.readouterr().out
+def test_help_of_a_command_lists_the_options_of_the_task(capsys):
     assert run(["geo", "fit", "--help"]) == 0
     assert "--max-users" in capsys.readouterr().out

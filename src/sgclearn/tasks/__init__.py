@@ -27,6 +27,7 @@ TASKS = {
         "sgclearn.tasks.relations.task",
         "Relations",
         "Tell what two entities of a sentence have to do with each other.",
+    ),
     "geo": TaskEntry(
         "sgclearn.tasks.geo.task", "Geo", "Find out where users are, from their graph and their text."
     ),

@@ -100,7 +100,6 @@ def samples_of(
     words: WordSettings | None = None,
     held_out: float | None = None,
     seed: int | None = None,
-    inputs: tuple[Path, ...] = (),
     delimiter: str | None = None,
 ) -> GeoSamples:
     """Make samples of users.
@@ -151,7 +150,6 @@ def samples_of(
         feature_names=source.feature_names,
         is_held_out=users.split is None,
         targets=TARGETS,
-        inputs=inputs if edges is None else (*inputs, edges),
         seed=seed,
         source=source,
     )

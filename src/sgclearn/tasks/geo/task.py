@@ -64,7 +64,6 @@ class Geo(Task):
             words=WordSettings(data.min_df, data.max_df),
             held_out=data.held_out,
             seed=data.seed,
-            inputs=() if is_folder else (data.users,),
             delimiter=data.delimiter,
         )
 
