@@ -239,6 +239,7 @@ class Graph(Converters):
         >>> Graph.from_edges([(0, 1), (1, 2)]).rows(np.array([1])).toarray()
         array([[1., 0., 1.]])
         """
+        nodes = self._positions(nodes)
         starts, indptr = self.indptr[nodes], np.zeros(len(nodes) + 1, dtype=self.indptr.dtype)
         lengths = self.indptr[nodes + 1] - starts
         np.cumsum(lengths, out=indptr[1:])
@@ -249,6 +250,7 @@ class Graph(Converters):
 
     def row_sums(self, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Degrees of the nodes at these positions, added up in the order of `degrees`."""
+        nodes = self._positions(nodes)
         lengths = np.diff(self.indptr)[nodes].astype(np.float64)
         if self.weights is None:
             return lengths
@@ -278,6 +280,12 @@ class Graph(Converters):
         return Graph._trusted(rows, self.directed, NodeIds(self.ids[chosen]))
 
     def _chosen(self, nodes: ArrayLike) -> NDArray[np.intp]:
+        chosen = self._positions(nodes)
+        if len(np.unique(chosen)) < len(chosen):
+            raise InputError("positions must be given once each", "some again", "use numpy.unique")
+        return chosen
+
+    def _positions(self, nodes: ArrayLike) -> NDArray[np.intp]:
         chosen = plain_array(nodes, "nodes")
         if chosen.dtype == bool:
             if chosen.shape != (self.n_nodes,):
@@ -302,9 +310,7 @@ class Graph(Converters):
                 f"{chosen.min()}..{chosen.max()}",
                 "for ids use graph.positions(ids)",
             )
-        if len(np.unique(chosen)) < len(chosen):
-            raise InputError("positions must be given once each", "some again", "use numpy.unique")
-        return chosen.astype(np.intp)
+        return chosen.astype(np.intp, copy=False)
 
     def reversed(self) -> Graph:
         """Graph with every edge turned round, A transposed; an undirected graph is its own reverse."""
