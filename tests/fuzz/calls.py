@@ -35,7 +35,8 @@ ROOMS = (
 # These fetch from the network, or are the plain records that other calls return.
 LEFT_OUT = frozenset(
     {"fetch_dataset", "FetchedDataset", "DatasetInfo", "Spectrum", "SpectralDensity", "ExtremeEigenvalues", "Plan",
-     "SpectrumSummary", "Theorem1", "Evaluation", "ClassEvaluation", "Interval", "Documents", "Explanation",
+     "SpectrumSummary", "Theorem1", "Evaluation", "ClassEvaluation", "ProbabilityEvaluation",
+     "ValueEvaluation", "Interval", "Documents", "Explanation",
      "TextCorpus",
      "TextGraph", "PolynomialFilter"}
 )  # fmt: skip
