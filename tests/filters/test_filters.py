@@ -20,9 +20,9 @@ from sgclearn.filters import (
     filter_from_dict,
 )
 from sgclearn.propagation.implicit import ImplicitDesign
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.propagate import propagate_product
 from sgclearn.propagation.rows import propagated_rows
-from sgclearn.propagation.source import NodeFeatures
 
 from zoo import ZOO, graphs_with_features, operator_choices, to_dense
 

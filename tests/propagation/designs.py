@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sgclearn.propagation.design import ExplicitDesign
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.node_features import NodeFeatures
 
 from zoo import random_features
 

@@ -13,7 +13,7 @@ from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.extremes import column_extremes
 from sgclearn.propagation.implicit import ImplicitDesign, build_designs
 from sgclearn.propagation.neighbourhood import hop_sets, widened
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.node_features import NodeFeatures
 
 from zoo import ZOO, dense_adjacency, graphs, operator_choices, random_features, random_graph
 

@@ -12,7 +12,7 @@ from sgclearn.graph.build import Rows
 from sgclearn.propagation.engines import get_engine, native_walk
 from sgclearn.propagation.engines.native_products import thin_product
 from sgclearn.propagation.neighbourhood import hop_sets, neighbour_sums
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.node_features import NodeFeatures
 
 from zoo import dense_adjacency, random_features, random_graph, to_dense
 

@@ -15,9 +15,9 @@ from sgclearn.propagation import neighbourhood, source
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.engines.native_products import thin_product
 from sgclearn.propagation.neighbourhood import hop_sets, neighbour_sums
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.planner import make_plan
 from sgclearn.propagation.rows import propagated_rows
-from sgclearn.propagation.source import NodeFeatures
 
 from zoo import ZOO, dense_adjacency, graphs, operator_choices, random_graph
 

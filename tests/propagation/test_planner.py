@@ -11,9 +11,9 @@ from sgclearn import Compute, Graph, Operator, propagate
 from sgclearn.errors import InputError, MemoryLimitError
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.implicit import build_designs
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.planner import PLANS, make_plan, plan_rows
 from sgclearn.propagation.rows import propagated_rows
-from sgclearn.propagation.source import NodeFeatures
 
 from zoo import ZOO, random_features, random_graph
 

@@ -14,8 +14,8 @@ from sgclearn.propagation import design
 from sgclearn.propagation.design import ExplicitDesign
 from sgclearn.propagation.implicit import ImplicitDesign, build_designs
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.rows import propagated_rows
-from sgclearn.propagation.source import NodeFeatures
 
 from zoo import ZOO, dense_adjacency, graphs, operator_choices, random_graph, to_dense
 

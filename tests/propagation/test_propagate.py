@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sgclearn import Compute, Graph, Operator, propagate, reference
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.propagate import propagate_product
-from sgclearn.propagation.source import NodeFeatures
 
 from zoo import (
     OPERATORS,

@@ -8,9 +8,9 @@ from scipy import sparse
 
 from sgclearn import Compute, Graph, propagate
 from sgclearn.errors import InputError, InputTypeError
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.propagate import check_n_hops
 from sgclearn.propagation.readout import Readout
-from sgclearn.propagation.source import NodeFeatures
 
 from zoo import ZOO
 

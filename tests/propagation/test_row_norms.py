@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from sgclearn.errors import InputError
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.node_features import NodeFeatures
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -31,10 +31,10 @@ from sgclearn.propagation.design import Design, ExplicitDesign
 from sgclearn.propagation.engines import Engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.implicit import build_designs
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.planner import Plan, make_plan
 from sgclearn.propagation.propagate import check_filter, check_rows, product_dtype, propagate_product
 from sgclearn.propagation.readout import Readout
-from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.matrices import check_not_tiny, validated
 from sgclearn.validation.parameters import check_parameter
 

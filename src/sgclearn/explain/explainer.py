@@ -18,8 +18,8 @@ from sgclearn.explain.sources import Sources
 from sgclearn.features import Features
 from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.propagate import check_rows
-from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.matrices import as_matrix
 from sgclearn.validation.parameters import shown
 

@@ -22,7 +22,7 @@ from sgclearn.graph import Graph
 from sgclearn.graph.checks import positions_of
 from sgclearn.propagation import propagate
 from sgclearn.propagation.design import Design, ExplicitDesign
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.node_features import NodeFeatures
 
 Array = NDArray[np.float64]
 MOST_REFITS = 2000  # labels that are left out one by one

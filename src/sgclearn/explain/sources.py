@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.errors import InputError
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.node_features import NodeFeatures
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

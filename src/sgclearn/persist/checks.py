@@ -14,7 +14,7 @@ from sgclearn.validation.parameters import MOST_HOPS
 def check_loaded(model: Any, least_outputs: int) -> None:
     """Raise a ValueError that names the first fitted attribute with a value that no fit gives it."""
     from sgclearn.operators.operator import check_operator_choice
-    from sgclearn.propagation.source import check_row_norm
+    from sgclearn.propagation.node_features import check_row_norm
 
     for name in ("uses_graph_", "uses_identity_"):
         _require(isinstance(getattr(model, name), bool), name, model)

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.neighbourhood import neighbour_sums, widened
-from sgclearn.propagation.products import (
+from sgclearn.propagation.node_features import NodeFeatures
+from sgclearn.propagation.readout import Readout
+from sgclearn.propagation.sparse_or_dense import (
     DENSE_DENSE_NS,
     DENSIFY_NS,
     FACTORISE_NS,
@@ -18,8 +20,6 @@ from sgclearn.propagation.products import (
     by_scipy,
     sparse_is_cheaper,
 )
-from sgclearn.propagation.readout import Readout
-from sgclearn.propagation.source import NodeFeatures
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator

@@ -15,9 +15,9 @@ from sgclearn.propagation.design import Design, ExplicitDesign, column_ranges
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import hop_sets, is_everyone, widened
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.readout import Readout
 from sgclearn.propagation.rows import propagated_rows
-from sgclearn.propagation.source import NodeFeatures
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator

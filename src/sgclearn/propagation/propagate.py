@@ -18,10 +18,10 @@ from sgclearn.propagation.compute import Compute, check_compute
 from sgclearn.propagation.engines import Engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.implicit import ImplicitDesign
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.planner import plan_rows
 from sgclearn.propagation.readout import Readout
 from sgclearn.propagation.rows import propagated_rows
-from sgclearn.propagation.source import NodeFeatures
 from sgclearn.validation.parameters import check_parameter, is_whole
 
 DEFAULT_N_HOPS = 2

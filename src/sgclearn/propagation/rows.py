@@ -15,9 +15,9 @@ from sgclearn.propagation.bounds import check_finite_rows, may_overflow
 from sgclearn.propagation.engines import Engine, Walk, get_engine
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.neighbourhood import hop_blocks, hop_sets, is_everyone
-from sgclearn.propagation.products import stays_sparse
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.readout import Readout
-from sgclearn.propagation.source import NodeFeatures
+from sgclearn.propagation.sparse_or_dense import stays_sparse
 
 if TYPE_CHECKING:
     from sgclearn.operators import Operator

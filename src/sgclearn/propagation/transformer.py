@@ -11,8 +11,8 @@ from sgclearn.errors import ANY, InputError, Setting
 from sgclearn.filters import PolynomialFilter
 from sgclearn.operators.operator import check_operator_choice
 from sgclearn.propagation.compute import Compute, check_compute
+from sgclearn.propagation.node_features import NodeFeatures, check_row_norm
 from sgclearn.propagation.propagate import check_filter, propagate
-from sgclearn.propagation.source import NodeFeatures, check_row_norm
 from sgclearn.validation.matrices import validated
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sgclearn.errors import MemoryLimitError
 from sgclearn.operators import Operator
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.planner import Plan, make_plan
 from sgclearn.propagation.propagate import check_n_hops
-from sgclearn.propagation.source import NodeFeatures
 from sgclearn.tasks.protocol import Candidate, Samples
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 

@@ -18,7 +18,7 @@ from sgclearn.propagation.engines.native_products import (
     sparse_product,
     thin_product,
 )
-from sgclearn.propagation.engines.places import places_in
+from sgclearn.propagation.engines.row_positions import places_in
 from sgclearn.propagation.neighbourhood import HopBlock, hop_blocks, is_everyone
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sgclearn.propagation.engines.contract import OnProgress, Prices
-from sgclearn.propagation.engines.places import places_in
+from sgclearn.propagation.engines.row_positions import places_in
 from sgclearn.propagation.neighbourhood import hop_blocks
 
 if TYPE_CHECKING:

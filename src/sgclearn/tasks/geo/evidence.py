@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sgclearn.graph import Graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.engines import get_engine
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.propagate import propagate_product
-from sgclearn.propagation.source import NodeFeatures
 
 Array = NDArray[np.float64]
 TEXT, GRAPH, PRIOR = "text", "graph", "prior"

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from sgclearn.graph import Graph
 from sgclearn.operators import Operator
 from sgclearn.propagation.compute import Compute, check_compute
+from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.propagate import propagate_product
-from sgclearn.propagation.source import NodeFeatures
 from sgclearn.tasks.text.graph import TextGraph, TextGraphBuilder
 from sgclearn.tasks.text.tokens import check_documents, tokenizer
 from sgclearn.tasks.text.vocabulary import count_known

@@ -11,7 +11,7 @@ from scipy import sparse
 from sgclearn._native import load_kernel
 from sgclearn.errors import InputError
 from sgclearn.propagation.engines import Engine, get_engine
-from sgclearn.propagation.products import by_scipy, sparse_is_cheaper
+from sgclearn.propagation.sparse_or_dense import by_scipy, sparse_is_cheaper
 from sgclearn.validation.matrices import LARGEST, as_matrix, check_values
 from sgclearn.validation.parameters import check_parameter
 
