@@ -23,6 +23,7 @@ TASKS = {
     "nodes": TaskEntry(
         "sgclearn.tasks.nodes.task", "Nodes", "Label the nodes of a graph from a few known labels."
     ),
+    "graphs": TaskEntry("sgclearn.tasks.graphs.task", "Graphs", "Classify whole graphs, such as molecules."),
     "relations": TaskEntry(
         "sgclearn.tasks.relations.task",
         "Relations",

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from sgclearn.tasks.graphs.classifier import SGCGraphClassifier
 from sgclearn.tasks.graphs.collection import GraphCollection, stack_graphs
+from sgclearn.tasks.graphs.readers import read_graphs
 
-__all__ = ["GraphCollection", "SGCGraphClassifier", "stack_graphs"]
+__all__ = ["GraphCollection", "SGCGraphClassifier", "read_graphs", "stack_graphs"]
