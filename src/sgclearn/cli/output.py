@@ -57,7 +57,19 @@ OPTION_OF = {
             "min_count",
             "min_df",
         ),
-        *("max_df", "max_words", "window", "recipe", "runs", "threads", "out", "held_out", "split", "force"),
+        *(
+            "max_df",
+            "max_words",
+            "window",
+            "recipe",
+            "runs",
+            "threads",
+            "out",
+            "held_out",
+            "split",
+            "force",
+            "regression",
+        ),
     )
 }
 _WHOLE = "|".join(name for name in OPTION_OF if "=" in name)

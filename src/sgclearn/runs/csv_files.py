@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.files import replacing
@@ -34,6 +35,18 @@ def csv_bytes(columns: dict[str, NDArray[Any]]) -> bytes:
     held = [_arrow(values) for values in columns.values()]
     body = _plain_body(held)
     return header.getvalue().encode() + (_quoted_body(held) if body is None else body)
+
+
+def spelled(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of any size as text, with ten significant digits; an empty cell for NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spelled(np.array([1e-12, 250.0, np.nan])).tolist()
+    ['1e-12', '250', '']
+    """
+    return np.array(["" if value != value else f"{value:.10g}" for value in values.tolist()], dtype=object)
 
 
 def _plain_body(columns: list[Any]) -> bytes | None:

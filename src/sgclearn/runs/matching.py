@@ -84,9 +84,8 @@ def match_run(run: Run, split: str | None = None) -> Matched:
 def _values(path: Path) -> tuple[NDArray[Any], Columns, NDArray[Any] | None]:
     """Ids, other columns and splits of a table that a run wrote."""
     table = open_table(path).read(text_columns=["id"])
-    columns = {
-        name: table.column(name).to_numpy() for name in table.column_names if name not in ("id", "split")
-    }
+    names = [name for name in table.column_names if name not in ("id", "split")]
+    columns = {name: table.column(name).cast("float64").to_numpy() for name in names}
     splits = (
         np.array(table.column("split").to_pylist(), dtype=object) if "split" in table.column_names else None
     )

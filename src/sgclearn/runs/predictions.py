@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.features import Labels, read_labels
-from sgclearn.runs.csv_files import DECIMALS, csv_bytes, write_csv
+from sgclearn.runs.csv_files import DECIMALS, csv_bytes, spelled, write_csv
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,11 @@ class ValuePredictions(Predictions):
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """One column a target."""
-        return dict(zip(self.targets, np.round(self.values, DECIMALS).T, strict=True))
+        return dict(zip(self.targets, self.values.T, strict=True))
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """As text, since numbers may be of any size."""
+        return {"id": self.ids, **{name: spelled(column) for name, column in self.columns().items()}}
 
     def records(self) -> list[dict[str, Any]]:
         """Id, and the value of every target."""

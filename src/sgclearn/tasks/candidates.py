@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sgclearn.errors import InputError, SgclearnWarning
-from sgclearn.estimators import SGCClassifier, SGCClassifierCV
+import numpy as np
+from numpy.typing import NDArray
+
+from sgclearn.errors import InputError, Setting, SgclearnWarning
+from sgclearn.estimators import SGCClassifier, SGCClassifierCV, SGCRegressor, SGCRegressorCV
+from sgclearn.graph import Graph
 from sgclearn.tasks.protocol import Candidate, Samples
 
 
@@ -33,6 +37,8 @@ def linear_candidates(
             SgclearnWarning,
             stacklevel=2,
         )
+    if samples.is_numeric:
+        return [Candidate("constant", Constant()), *_ridges(hops, weight_decay, samples.seed, parameters)]
     given = {"random_state": samples.seed, **parameters}
 
     def model(n_hops: int) -> Any:
@@ -41,6 +47,42 @@ def linear_candidates(
         return SGCClassifier(n_hops, weight_decay=weight_decay, **given)
 
     return [Candidate("SGC" if k else "logistic regression", model(k), k) for k in hops]
+
+
+def _ridges(
+    hops: Sequence[int], weight_decay: float | None, seed: int, parameters: Mapping[str, Any]
+) -> list[Candidate]:
+    """Regressors; those options of the classifiers that they have not must be left as they are."""
+    given = dict(parameters)
+    for name, default in (("solver", "lbfgs"), ("class_weight", None)):
+        if given.pop(name, default) != default:
+            raise InputError(
+                f"{name} goes with classes", f"it with {Setting('regression')}", "leave it out", argument=name
+            )
+
+    def model(n_hops: int) -> Any:
+        if weight_decay is None:
+            return SGCRegressorCV(n_hops, random_state=seed, **given)
+        return SGCRegressor(n_hops, weight_decay=weight_decay, **given)
+
+    return [Candidate("SGC" if k else "ridge regression", model(k), k) for k in hops]
+
+
+class Constant:
+    """The mean of the training targets, which every regression has to beat."""
+
+    mean_: NDArray[np.float64]
+
+    def fit(self, X: Any, y: Any, graph: Graph, readout: Any = None, **progress: Any) -> Constant:
+        """Average the targets that are known; nothing else counts."""
+        y = np.asarray(y, dtype=np.float64)
+        self.mean_ = np.nanmean(y.reshape(len(y), -1), axis=0)
+        return self
+
+    def predict(self, X: Any, graph: Graph, nodes: Any = None, readout: Any = None) -> NDArray[np.float64]:
+        """The same numbers for every sample (m, q)."""
+        m = len(nodes) if nodes is not None else graph.n_nodes if readout is None else readout.shape[0]
+        return np.tile(self.mean_, (m, 1))
 
 
 @dataclass(frozen=True)
@@ -79,5 +121,7 @@ def linear_search(samples: Samples, search: Search, parameters: Mapping[str, Any
 
 def can_be_tuned(samples: Samples) -> bool:
     """Whether there are labels to choose settings on: validation labels, or a class with two training labels."""
+    if samples.is_numeric or len(samples.where("val")):
+        return True
     train = samples.y[samples.where("train")].tolist()
-    return len(samples.where("val")) > 0 or len(set(train)) < len(train)
+    return len(set(train)) < len(train)

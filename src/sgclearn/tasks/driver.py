@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sgclearn.files import replacing
-from sgclearn.runs.csv_files import write_csv
+from sgclearn.runs.csv_files import spelled, write_csv
 from sgclearn.runs.documents import write_json
 from sgclearn.runs.place import FEATURES, GRAPH, LABELS, METRICS, MODEL, PREDICTIONS, Place
 from sgclearn.runs.predictions import Predictions
@@ -240,6 +240,9 @@ def predict(task: Task, run: Run, new: Any, *, on_stage: OnStage = silent) -> Pr
     with run:
         model = task.load(run)
         samples = task.join(run, model, new, on_stage)
+        targets = run.metrics()["data"].get("targets")
+    if targets is not None:
+        samples = replace(samples, targets=tuple(targets))
     on_stage("predicting")
     return task.predict(model, samples)
 
@@ -288,7 +291,7 @@ def _write_labels(path: Path, samples: Samples) -> None:
     known = samples.where(*SPLITS)
     if samples.is_numeric:
         values = samples.y.reshape(len(samples.y), -1)[known]
-        labels = dict(zip(samples.targets, values.T, strict=True))
+        labels = dict(zip(samples.targets, map(spelled, values.T), strict=True))
     else:
         labels = {"label": samples.y[known]}
     write_csv(path, {"id": samples.ids[known], **labels, "split": samples.split[known]})

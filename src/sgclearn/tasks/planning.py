@@ -25,8 +25,10 @@ def plan_candidate(samples: Samples, candidate: Candidate) -> tuple[Plan, Memory
         NodeFeatures(samples.X, samples.graph.n_nodes, model.row_norm),
         samples.where("train"),
         check_n_hops(n_hops),
-        max(1, len(samples.classes)),
-        evaluations=EVALUATIONS if model.solver == "lbfgs" else model.max_iter or DEFAULT_EPOCHS,
+        len(samples.classes) or len(samples.targets),
+        evaluations=EVALUATIONS
+        if getattr(model, "solver", "lbfgs") == "lbfgs"
+        else model.max_iter or DEFAULT_EPOCHS,
         predict_all=True,
         memory_limit=NO_LIMIT,
     )

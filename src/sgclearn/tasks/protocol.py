@@ -331,7 +331,7 @@ class Task(ABC):
         """
         from sgclearn.evaluate import evaluate_predictions, evaluate_values
 
-        if "label" in truth:
+        if next(iter(truth.values())).dtype.kind != "f":
             return evaluate_predictions(truth["label"], guess["label"], confidence=confidence)
         names = tuple(truth)
         y, f = (np.column_stack([columns[name] for name in names]) for columns in (truth, guess))

@@ -93,6 +93,9 @@ class NodeData(SplitOptions, GraphOptions):
         "Labels: a table of id, label and, if wanted, split (train, val, test).", FILES
     )
     label_column: str | None = option("Column of the labels.", READING)
+    regression: bool = option(
+        "The labels are numbers to predict, not classes.", READING, "--regression", default=False
+    )
     split_column: str | None = option("Column of train, val and test.", READING)
 
 

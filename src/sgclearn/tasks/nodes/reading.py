@@ -17,7 +17,7 @@ from sgclearn.features import Encoding, Features, read_features
 from sgclearn.features.readers import SVMLIGHT_SUFFIXES
 from sgclearn.graph import Graph, NodeIds, read_edges
 from sgclearn.runs.splits import DEFAULT_SEED, SPLITS, check_classes, split_labels
-from sgclearn.tasks.nodes.labels import labels_of
+from sgclearn.tasks.nodes.labels import classes_of, values_of
 from sgclearn.tasks.nodes.options import NodeData, delimiter_of
 from sgclearn.tasks.options import chosen
 from sgclearn.tasks.protocol import OnStage, Samples, silent
@@ -46,11 +46,12 @@ def read_nodes(data: NodeData, on_stage: OnStage = silent) -> Samples:
         features = features_of(data, data.features)
     graph = graph_of(data, data.edges, features, on_stage)
     on_stage("reading labels")
-    labels, label_column = labels_of(data, data.labels)
-    y, given = labels.align(graph), None
-    if labels.splits is not None:
-        given = np.full(graph.n_nodes, None, dtype=object)
-        given[graph.positions(labels.ids)] = labels.splits
+    if data.regression:
+        y, given, column = values_of(data, data.labels, graph)
+        label_column = None
+    else:
+        y, given, label_column = classes_of(data, data.labels, graph)
+        column = "label"
     seed = DEFAULT_SEED if data.seed is None else data.seed
     samples = Samples(
         data.edges.name,
@@ -61,11 +62,13 @@ def read_nodes(data: NodeData, on_stage: OnStage = silent) -> Samples:
         graph.ids,
         feature_names=None if features is None else features.names,
         encoding=None if features is None else features.encoding,
-        is_held_out=labels.splits is None,
+        is_held_out=given is None,
         label_column=label_column,
+        targets=(column,),
         seed=seed,
     )
-    check_classes(samples.labels("train"), data.labels)
+    if not data.regression:
+        check_classes(samples.labels("train"), data.labels)
     return samples
 
 
