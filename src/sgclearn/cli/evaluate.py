@@ -94,7 +94,7 @@ def command(
     evaluation = task.score(matched.truth, matched.guess, confidence=confidence)
     screen = Screen(as_json)
     screen.field("Compared", f"{counted(evaluation.n, task.unit)} ({words}) of {labels} with {predictions}")
-    _show(screen, evaluation)
+    show_evaluation(screen, evaluation)
     screen.document(
         {
             "labels": labels,
@@ -111,7 +111,8 @@ def _given(run: Path | None, predictions: Path | None, labels: Path | None) -> s
     return " and ".join(name for name, value in given.items() if value is not None)
 
 
-def _show(screen: Screen, evaluation: Any) -> None:
+def show_evaluation(screen: Screen, evaluation: Any) -> None:
+    """Show scores with their intervals, then their tables."""
     for name, interval in evaluation.headline().items():
         screen.field(title_of(name), _spelled(interval, evaluation.confidence))
     for table in evaluation.tables():

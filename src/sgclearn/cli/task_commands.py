@@ -159,6 +159,20 @@ def predict_and_show(
     show_predictions(screen, predictions, out, min_confidence)
 
 
+def measure_and_show(task: Task, run: Path, given: Any, as_json: bool) -> None:
+    """Measure a run on labelled samples, and show the scores."""
+    from sgclearn.cli.evaluate import show_evaluation
+    from sgclearn.runs.run import Run
+
+    screen = Screen(as_json)
+    opened = Run.open(run)
+    opened.require(task.name)
+    with screen.progress() as stages, opened:
+        evaluation = task.measure(opened, task.load(opened), given, stages.stage)
+    show_evaluation(screen, evaluation)
+    screen.document(evaluation.to_dict())
+
+
 def task_app(task: Task) -> typer.Typer:
     """The commands of a task: `sgc <task> fit`, `predict` and `evaluate`."""
     from sgclearn.cli import evaluate
@@ -188,7 +202,18 @@ def task_app(task: Task) -> typer.Typer:
     predict.__doc__ = f"Predict new {task.unit}s of a run, or its own again."
     _add(app, fit, data=task.Data, model=task.Model)
     _add(app, predict, new=task.New)
-    app.command("evaluate", help=help_of(evaluate.command))(evaluate.command)
+    if task.Measure is None:
+        app.command("evaluate", help=help_of(evaluate.command))(evaluate.command)
+        return app
+
+    def measure(*, run: RunFolder, given: Any, as_json: JsonFlag = False) -> None:
+        measure_and_show(task, run, given, as_json)
+
+    measure.__name__, measure.__doc__ = (
+        "evaluate",
+        "Report how good a run is on samples whose labels are known.",
+    )
+    _add(app, measure, given=task.Measure)
     return app
 
 

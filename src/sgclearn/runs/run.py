@@ -248,11 +248,15 @@ class Run:
 
     def metrics(self) -> dict[str, Any]:
         """What `metrics.json` says."""
-        path = self.path(METRICS)
+        return self.document(METRICS)
+
+    def document(self, name: str) -> dict[str, Any]:
+        """What a JSON file of the run says."""
+        path = self.path(name)
         try:
             return dict(json.loads(path.read_bytes()))
         except (ValueError, TypeError, RecursionError) as error:
-            raise DataFileError(f"{path} must be JSON, and is damaged; fit the model again.") from error
+            raise DataFileError(f"{path} must be JSON", "a damaged file", "fit the model again") from error
 
 
 def _mark_of(status: os.stat_result) -> Mark:

@@ -32,6 +32,11 @@ TASKS = {
     "geo": TaskEntry(
         "sgclearn.tasks.geo.task", "Geo", "Find out where users are, from their graph and their text."
     ),
+    "zeroshot": TaskEntry(
+        "sgclearn.tasks.zeroshot.task",
+        "ZeroShot",
+        "Classify images of classes without examples, by a graph of classes.",
+    ),
 }
 """Every task by name; `sgc <name>` has its commands."""
 

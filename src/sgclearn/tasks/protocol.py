@@ -245,6 +245,8 @@ class Task(ABC):
         One sentence for the help.
     Data, Model, New : dataclass
         Options of `read`, of `candidates` and of `join`.
+    Measure : dataclass, optional
+        Options of `measure`, for a task whose runs are measured on labelled samples of their own.
     next_step : str
         The command to go on with after a fit, with "{run}" for its folder.
     """
@@ -256,6 +258,7 @@ class Task(ABC):
     Data: ClassVar[type[Any]]
     Model: ClassVar[type[Any]]
     New: ClassVar[type[Any]]
+    Measure: ClassVar[type[Any] | None] = None
 
     @abstractmethod
     def read(self, data: Any, on_stage: OnStage = silent) -> Samples:
@@ -336,6 +339,10 @@ class Task(ABC):
         names = tuple(truth)
         y, f = (np.column_stack([columns[name] for name in names]) for columns in (truth, guess))
         return evaluate_values(y, f, targets=names, confidence=confidence)
+
+    def measure(self, run: Run, model: Any, given: Any, on_stage: OnStage = silent) -> Any:
+        """How good a run is on other samples; gives what `score` gives, and `given` is an instance of `Measure`."""
+        raise NotImplementedError(f"{type(self).__name__}.measure")
 
     def details(self, samples: Samples, model: Any) -> dict[str, Any]:
         """What the metrics of a run say besides what they say for every task."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from sgclearn.errors import DataFileError
 from sgclearn.features import Encoding
 from sgclearn.files import replacing
 from sgclearn.persist import load_model
@@ -58,7 +56,7 @@ def read_model(run: Run) -> GeoSGC:
     """The model of a run."""
     path = run.path(TASK_ARRAYS)
     arrays = load_arrays(path, [*_CELLS, "cell_errors"])
-    document = _document(run)
+    document = run.document(TASK_DOCUMENT)
     with reading(path, "the cells of a run", "fit the model again"):
         model = GeoSGC(**document["parameters"])
         cells = Cells(*(arrays[name] for name in _CELLS))
@@ -68,7 +66,7 @@ def read_model(run: Run) -> GeoSGC:
 
 def read_source(run: Run, ids: Any) -> Source:
     """What the features and the graph of a run were made from; `ids` are its users."""
-    document, path = _document(run), run.path(TASK_ARRAYS)
+    document, path = run.document(TASK_DOCUMENT), run.path(TASK_ARRAYS)
     arrays = load_arrays(path, ["mention_indices", "mention_indptr", "handles"])
     with reading(path, "the mentions of a run", "fit the model again"):
         mentions = None
@@ -86,11 +84,3 @@ def read_source(run: Run, ids: Any) -> Source:
             mentions,
             document["max_users"],
         )
-
-
-def _document(run: Run) -> dict[str, Any]:
-    path = run.path(TASK_DOCUMENT)
-    try:
-        return dict(json.loads(path.read_bytes()))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise DataFileError(f"{path} must be JSON", "a damaged file", "fit the model again") from error

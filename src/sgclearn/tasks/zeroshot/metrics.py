@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
 from sgclearn.evaluate.intervals import Interval, percentile_interval
+from sgclearn.evaluate.table import Table
 
 Array = NDArray[np.float64]
 KS = (1, 2, 5, 10)
@@ -27,20 +28,31 @@ class HitScores:
     hits : dict of int to Interval
         With the percentiles of 10,000 bootstrap samples of the classes: a method that is good at some classes is
         not a good method for that.
+    confidence : float
     """
 
     n_images: int
     n_classes: int
     hits: dict[int, Interval]
+    confidence: float = 0.95
+
+    @property
+    def n(self) -> int:
+        """Number of images."""
+        return self.n_images
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         hits = {f"hit@{k}": interval._asdict() for k, interval in self.hits.items()}
-        return {"images": self.n_images, "classes": self.n_classes, **hits}
+        return {"n": self.n, "classes": self.n_classes, "confidence": self.confidence, **hits}
 
     def headline(self) -> dict[str, Interval]:
         """The scores of a table."""
         return {f"hit@{k}": interval for k, interval in self.hits.items()}
+
+    def tables(self) -> list[Table]:
+        """Nothing that the headline does not say."""
+        return []
 
     def __str__(self) -> str:
         scores = ", ".join(f"hit@{k} {interval}" for k, interval in self.hits.items())
@@ -94,7 +106,7 @@ def hit_scores(
     """Shares of ranks below k, with intervals over the classes in `true` (m,)."""
     _, classes = np.unique(true, return_inverse=True)
     hits = {k: _over_classes((rank < k).astype(np.float64), classes, confidence, seed) for k in ks}
-    return HitScores(len(rank), int(classes.max()) + 1, hits)
+    return HitScores(len(rank), int(classes.max()) + 1, hits, confidence)
 
 
 def paired_gain(

@@ -55,6 +55,10 @@ class ZeroShotSGC(BaseEstimator):  # type: ignore[misc]
     ----------
     nodes_ : ndarray (m,)
         The seen classes that a vector reaches.
+    rows_ : ndarray (m, d)
+        Their propagated vectors.
+    targets_ : ndarray (m, q)
+        Their classifiers.
     weight_decay_, width_ : float
     leave_one_out_ : float
         Mean squared distance between the classifier of a seen class and its prediction from the others.
@@ -144,7 +148,7 @@ class ZeroShotSGC(BaseEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
             Z, seen, targets = Z[reached], seen[reached], targets[reached]
-        self.targets_, self.nodes_ = unit_rows(targets), seen
+        self.targets_, self.nodes_, self.rows_ = unit_rows(targets), seen, Z
         self.n_features_in_ = Z.shape[1]
         self._ridge = DualRidge(kernels, [decay * len(seen) for decay in decays]).fit(Z, self.targets_)
         choice = self._ridge.choice_
