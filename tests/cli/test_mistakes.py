@@ -122,7 +122,7 @@ def test_huge_node_number(sgc: Sgc, tmp_path: Path) -> None:
         (("--normalization", "cheby", "--gamma", "1"), ["gamma"]),
         (("--held-out", "1.5"), ["--held-out must be a share", "1.5"]),
         (("--memory-limit", "much"), ["--memory-limit", "'much'"]),
-        (("--memory-limit", "1KB"), ["may be used: raise --memory-limit"]),
+        (("--memory-limit", "1KB"), ["; raise --memory-limit"]),
         (("--id-column", "nr"), ["--id-column must be one of the columns", "'nr'"]),
         (("--label-column", "nr"), ["--label-column", "'nr'"]),
         (("--weights-column", "nr"), ["'nr'"]),

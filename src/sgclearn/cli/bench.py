@@ -102,11 +102,11 @@ def command(
     _check_counts(repeat=repeat, threads=threads)
     _check_quick(quick, repeat=repeat, data_dir=data_dir, docs=docs)
     if force and keep:
-        raise InputError("--force and --keep exclude each other: got both; leave one of them out.")
+        raise InputError("--force and --keep exclude each other", "both", "leave one of them out")
     if peers is not None and no_peers:
-        raise InputError("--peers and --no-peers exclude each other: got both; leave one of them out.")
+        raise InputError("--peers and --no-peers exclude each other", "both", "leave one of them out")
     if docs is not None and not docs.is_dir():
-        raise InputError(f"--docs must be a folder that exists: got {docs}; make it first.")
+        raise InputError("--docs must be a folder that exists", f"{docs}", "make it first")
     folder = Path(DEFAULT_FOLDER) if out is None else out
     with screen.progress() as stages:
         python = None if no_peers else _peers_python(peers, stages)
@@ -148,14 +148,14 @@ def _log(case: Case) -> OnTurn:
 def _check_counts(**given: int | None) -> None:
     for name, value in given.items():
         if value is not None and value < 1:
-            raise InputError(f"--{name} must be a whole number >= 1: got {value}.")
+            raise InputError(f"--{name} must be a whole number >= 1", f"{value}")
 
 
 def _check_quick(quick: bool, **given: Any) -> None:
     """A quick run has drawn data, one round, and no figure that means anything."""
     for name in (name for name, value in given.items() if quick and value is not None):
         option = f"--{name.replace('_', '-')}"
-        raise InputError(f"{option} is for a run at full size: got it with --quick; leave one of them out.")
+        raise InputError(f"{option} is for a run at full size", "it with --quick", "leave one of them out")
 
 
 def _peers_python(folder: Path | None, stages: Stages) -> Path:

@@ -110,9 +110,7 @@ def command(
 
     if name is not None:
         if data.dataset is not None:
-            raise InputError(
-                f"a dataset must be named once: got {name} and --dataset; leave one of them out."
-            )
+            raise InputError("a dataset must be named once", f"{name} and --dataset", "leave one of them out")
         data = replace(data, dataset=name)
     # Before anything is read:
     named = named_in("models", models)
@@ -120,7 +118,7 @@ def command(
     check_amounts(runs, threads)
     if force and not runs:
         raise InputError(
-            "--force begins anew: got it beside --runs 0, which shows what is there; leave one of them out."
+            "--force begins anew", "it beside --runs 0, which shows what is there", "leave one of them out"
         )
     hops = hops_of(n_hops)
     of = data.dataset or (EMBEDDED if data.edges is None else data.edges.stem)
@@ -163,12 +161,13 @@ def _check_reference(comparison: ModelComparison) -> None:
 def _check_folder(folder: Path, force: bool) -> None:
     """Refuse a folder that is not that of a comparison: nothing of others is overwritten."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"--out must name a folder: got the file {folder}; choose another name.")
+        raise InputError("--out must name a folder", f"the file {folder}", "choose another name")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / RESULTS).is_file():
         also = ", which --force would not replace," if force else ""
         raise InputError(
-            f"--out must be a new or empty folder, or that of an earlier comparison: got {folder}{also} with files in "
-            f"it and no {RESULTS}; choose another."
+            "--out must be a new or empty folder, or that of an earlier comparison",
+            f"{folder}{also} with files in it and no {RESULTS}",
+            "choose another",
         )
 
 
@@ -204,10 +203,10 @@ def _run(
         complain(f"sgc: {done} kept in {path}; the same command goes on from there.")
         raise
     except OtherDataError as error:
-        raise InputError(f"{str(error).rstrip('.')}, or begin anew with --force.") from error
+        raise error.but(remedy=(error.remedy, ", or begin anew with --force")) from error
     except MissingExtraError as error:
-        remedy = "or leave the models that need it out with --models"
-        raise MissingExtraError(f"{str(error).rstrip('.')}, {remedy}.") from error
+        remedy = ", or leave the models that need it out with --models"
+        raise error.but(remedy=(error.remedy, remedy)) from error
 
 
 def _kept(path: Path) -> int:

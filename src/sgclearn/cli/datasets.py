@@ -180,7 +180,7 @@ def _named(name: str, data_dir: Path | None) -> DatasetInfo:
 
     known = {entry.name: entry for entry in list_datasets(data_dir)}
     if name not in known:
-        raise InputError(f"NAME must be one of {', '.join(known)}: got {name!r}.")
+        raise InputError(f"NAME must be one of {', '.join(known)}", repr(name))
     return known[name]
 
 

@@ -89,7 +89,7 @@ def named_in(option: str, text: str | None) -> list[str] | None:
         return None
     names = [part.strip() for part in text.split(",") if part.strip()]
     if not names:
-        raise InputError(f"--{option} must name at least one: got {text!r}; name some, or leave it out.")
+        raise InputError(f"--{option} must name at least one", repr(text), "name some, or leave it out")
     return names
 
 

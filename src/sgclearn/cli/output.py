@@ -137,7 +137,7 @@ def option(setting: Setting) -> str | None:
 def check_new_file(out: Path | None, force: bool) -> None:
     """Refuse to overwrite a file that nobody said to replace."""
     if out is not None and out.exists() and not force:
-        raise InputError(f"--out must be a new file: got {out}, which exists; choose another or add --force.")
+        raise InputError("--out must be a new file", f"{out}, which exists", "choose another or add --force")
 
 
 def complain(text: str) -> None:

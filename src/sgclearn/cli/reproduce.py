@@ -12,7 +12,7 @@ import typer
 
 from sgclearn.cli.figure_files import write_figure
 from sgclearn.cli.options import JsonFlag, named_in, with_options
-from sgclearn.cli.output import Screen, complain, counted, in_options
+from sgclearn.cli.output import Screen, complain, counted, option
 from sgclearn.cli.reproduced_files import check_no_loss, check_page, file_stem, write_document, write_page
 from sgclearn.cli.run_progress import watching
 from sgclearn.errors import InputError, MissingExtraError, SgclearnError
@@ -97,7 +97,7 @@ def command(
     if not everything and recipes[0].form != "runs":
         given = {"--models": models is not None, "--runs": runs is not None, "--quick": quick}
         if unused := [option for option, is_given in given.items() if is_given]:
-            raise InputError(f"{recipes[0].id} trains no model: got {unused[0]}; leave it out.")
+            raise InputError(f"{recipes[0].id} trains no model", f"{unused[0]}", "leave it out")
     part = {"datasets": named_in("datasets", datasets), "models": named_in("models", models)}
     selections = [Selection.of(recipe, **part, runs=runs, quick=quick, threads=threads) for recipe in recipes]
     folder = Path(DEFAULT_FOLDER) if out is None else out
@@ -108,7 +108,7 @@ def command(
         except SgclearnError as error:
             if not everything:
                 raise
-            why = in_options(str(error))
+            why = error.render(option)
             left_out.append(f"sgc: {recipe.id} is left out: {why}")
             documents.append({"recipe": recipe.id, "title": recipe.title, "left_out": why})
     screen.document(documents if everything else documents[0])
@@ -164,7 +164,7 @@ def _chosen(
         return list(list_recipes())
     if name is None:
         raise InputError(
-            "sgc reproduce needs the name of a table or figure: got none; see sgc reproduce --list."
+            "sgc reproduce needs the name of a table or figure", "none", "see sgc reproduce --list"
         )
     if page is not None:
         check_page(page)
@@ -173,10 +173,10 @@ def _chosen(
 
 def _refuse(flag: str, **given: bool) -> None:
     spelled = {"name": "NAME", "everything": "--all"}
-    for option, is_given in given.items():
+    for name, is_given in given.items():
         if is_given:
-            told = spelled.get(option, "--" + option.replace("_", "-"))
-            raise InputError(f"{flag} stands alone: got {told} beside it; leave one of them out.")
+            told = spelled.get(name, "--" + name.replace("_", "-"))
+            raise InputError(f"{flag} stands alone", f"{told} beside it", "leave one of them out")
 
 
 def _report(
@@ -210,8 +210,8 @@ def _run(
         complain(f"sgc: {kept}; the same command goes on from there.")
         raise
     except MissingExtraError as error:
-        remedy = "or leave the models that need it out with --models"
-        raise MissingExtraError(f"{str(error).rstrip('.')}, {remedy}.") from error
+        remedy = ", or leave the models that need it out with --models"
+        raise error.but(remedy=(error.remedy, remedy)) from error
 
 
 def _spelled(recipe: Recipe, selection: Selection, page: Path) -> str:

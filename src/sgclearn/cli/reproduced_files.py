@@ -61,14 +61,15 @@ def write_document(report: Report, path: Path) -> Path:
 def check_page(page: Path) -> None:
     """Refuse a name that no page can have, and a file that somebody else wrote, before anything runs."""
     if page.suffix != ".rst":
-        raise InputError(f"--page must end in .rst: got {page}; choose such a name.")
+        raise InputError("--page must end in .rst", f"{page}", "choose such a name")
     if not page.is_file():
         return
     lines = page.read_text(encoding="utf-8", errors="replace").splitlines()
     if not any(line.startswith(WRITTEN) for line in lines):
         raise InputError(
-            f"--page must be a new file or an earlier page of sgc reproduce: got {page}, which is another file; "
-            "choose another name."
+            "--page must be a new file or an earlier page of sgc reproduce",
+            f"{page}, which is another file",
+            "choose another name",
         )
 
 
@@ -87,7 +88,9 @@ def check_no_loss(page: Path, recipe: Recipe, selection: Selection) -> None:
     of = words[0] if words else "nothing"
     if of != recipe.id:
         raise InputError(
-            f"--page must be a new file or an earlier page of {recipe.id}: got {page}, that of {of}; choose another."
+            f"--page must be a new file or an earlier page of {recipe.id}",
+            f"{page}, that of {of}",
+            "choose another",
         )
     usual = Selection.of(recipe)
     for part in ("models", "datasets"):
@@ -95,8 +98,9 @@ def check_no_loss(page: Path, recipe: Recipe, selection: Selection) -> None:
         before = words[words.index(option) + 1].split(",") if option in words else getattr(usual, part)
         if lost := [name for name in before if name not in getattr(selection, part)]:
             raise InputError(
-                f"--page must not lose what is on it: got {page}, which has the {part} {', '.join(lost)} that these "
-                "results lack; choose another name, or remove the page first."
+                "--page must not lose what is on it",
+                f"{page}, which has the {part} {', '.join(lost)} that these results lack",
+                "choose another name, or remove the page first",
             )
 
 
@@ -106,7 +110,7 @@ def write_page(report: Report, page: Path, command: str, *, with_picture: bool) 
     from sgclearn.paper.page import results_page
 
     if not report.tables:
-        raise InputError("--page needs results: got none for this selection; run it with --runs 1 or more.")
+        raise InputError("--page needs results", "none for this selection", "run it with --runs 1 or more")
     picture = write_figure(report.draw, page.with_suffix(".svg")) if with_picture and report.draw else None
     text = results_page(report, command=command, picture=None if picture is None else picture.name)
     with replacing(page) as temporary:

@@ -59,8 +59,9 @@ def command(
         name, graph, X = _read(data, stages)
         if graph.directed:
             raise InputError(
-                "sgc spectrum must have an undirected graph: got a directed one, whose eigenvalues need not be "
-                "real; add --undirected to take every edge in both directions."
+                "sgc spectrum must have an undirected graph",
+                "a directed one, whose eigenvalues need not be real",
+                "add --undirected to take every edge in both directions",
             )
         filters = default_filters(n_hops)
         stages.stage("finding eigenvalues")
@@ -137,16 +138,16 @@ def _read(data: GraphOptions, stages: Stages) -> tuple[str, Graph, Any]:
         samples = read_nodes(options, stages.stage)
         return samples.name, samples.graph, samples.X
     if data.edges is None:
-        raise InputError("--edges is needed beside --features: got none; name the file of the edges.")
+        raise InputError("--edges is needed beside --features", "none", "name the file of the edges")
     if data.data_dir is not None:
-        raise InputError("--data-dir goes with --dataset: got it with files of your own; leave it out.")
+        raise InputError("--data-dir goes with --dataset", "it with files of your own", "leave it out")
     features = None
     if data.features is not None:
         stages.stage(f"reading {data.features.name}")
         features = features_of(options, data.features)
     elif unused := [name for name in ("impute", "max_categories", "id_column") if given[name] is not None]:
         raise InputError(
-            f"--{unused[0].replace('_', '-')} goes with --features: got it without; leave one of them out."
+            f"--{unused[0].replace('_', '-')} goes with --features", "it without", "leave one of them out"
         )
     graph = graph_of(options, data.edges, features, stages.stage)
     return data.edges.name, graph, None if features is None else features.align(graph)
@@ -156,10 +157,10 @@ def _check_plot(plot: Path | None, force: bool) -> None:
     if plot is None:
         return
     if plot.suffix.lower() not in PICTURES:
-        raise InputError(f"--plot must end in {', '.join(PICTURES)}: got {plot}; choose one of them.")
+        raise InputError(f"--plot must end in {', '.join(PICTURES)}", f"{plot}", "choose one of them")
     if plot.exists() and not force:
         raise InputError(
-            f"--plot must be a new file: got {plot}, which exists; choose another or add --force."
+            "--plot must be a new file", f"{plot}, which exists", "choose another or add --force"
         )
 
 

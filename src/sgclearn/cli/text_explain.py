@@ -50,9 +50,9 @@ def command(
     screen = Screen(as_json)
     if (document is None) == (text is None):
         got = "neither" if text is None else "both"
-        raise InputError(f"explain needs either --document or --text: got {got}; give one of them.")
+        raise InputError("explain needs either --document or --text", got, "give one of them")
     if top < 1:
-        raise InputError(f"--top must be a whole number >= 1: got {top}.")
+        raise InputError("--top must be a whole number >= 1", f"{top}")
     opened = open_text_run(run)
     with screen.progress() as stages:
         stages.stage(f"reading {run}")
@@ -63,8 +63,10 @@ def command(
         ids = known.ids.tolist()
         if len(ids) != model.n_documents_:
             raise DataFileError(
-                f"{run} must have a prediction for each of the {counted(model.n_documents_, 'document')} of its model: "
-                f"got {len(ids):,}; run sgc text fit again."
+                f"{run} must have a prediction for each of the {counted(model.n_documents_, 'document')} of its "
+                "model",
+                f"{len(ids):,}",
+                "run sgc text fit again",
             )
         which: int | str = _position(ids, document, run) if document is not None else str(text)
         explanation = model.explain(which, _class(model.classes_.tolist(), label), by=by.value)
@@ -76,8 +78,9 @@ def _position(ids: list[Any], wanted: str, run: Any) -> int:
     names = [str(value) for value in ids]
     if wanted not in names:
         raise InputError(
-            f"--document must be the id of a document of {run}: got {wanted!r}; the first of its "
-            f"{counted(len(ids), 'document')} is {names[0]!r}; a new text goes with --text."
+            f"--document must be the id of a document of {run}",
+            repr(wanted),
+            f"the first of its {counted(len(ids), 'document')} is {names[0]!r}; a new text goes with --text",
         )
     return names.index(wanted)
 

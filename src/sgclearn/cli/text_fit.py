@@ -147,18 +147,21 @@ class LabelledTexts:
 
         if documents.labels is None:
             raise InputError(
-                f"{path} must have labels to learn from: got {counted(len(documents), 'document')} without any; name "
-                "their column with --label-column."
+                f"{path} must have labels to learn from",
+                f"{counted(len(documents), 'document')} without any",
+                "name their column with --label-column",
             )
         if documents.splits is None:
             share = DEFAULT_HELD_OUT if held_out is None else held_out
             return cls(documents, documents.labels, hold_out(documents.labels, share, seed), True)
         if held_out is not None:
             raise InputError(
-                f"--held-out goes with labels without a split: got it with {path}, which has one; leave it out."
+                "--held-out goes with labels without a split",
+                f"it with {path}, which has one",
+                "leave it out",
             )
         if not (documents.splits == "train").any():
-            raise InputError(f"{path} must have labels to train on: got a split without train; add some.")
+            raise InputError(f"{path} must have labels to train on", "a split without train", "add some")
         return cls(documents, documents.labels, documents.splits, False)
 
     def where(self, split: str) -> NDArray[np.intp]:

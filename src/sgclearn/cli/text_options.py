@@ -126,7 +126,7 @@ def _limit(option: str, text: str) -> int | float:
         return float(text) if "." in text or "e" in text.lower() else int(text)
     except ValueError:
         raise InputError(
-            f"{option} must be a number of documents such as 2 or a share such as 0.01: got {text!r}."
+            f"{option} must be a number of documents such as 2 or a share such as 0.01", repr(text)
         ) from None
 
 
@@ -141,15 +141,17 @@ def read_texts(path: Path, reading: TextReading, **columns: str | None) -> Docum
     nested = next((value for value in ids if isinstance(value, list | dict)), None)
     if nested is not None:
         raise InputError(
-            f"every document of {path} must have a text or a number as its id: got {shown(nested)}; mend it, or name "
-            "another column with --id-column."
+            f"every document of {path} must have a text or a number as its id",
+            shown(nested),
+            "mend it, or name another column with --id-column",
         )
     if len(set(ids)) < len(ids):
         seen: set[Any] = set()
         twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]
         raise InputError(
-            f"every document of {path} must have an id of its own: got {twice!r} twice; mend it, or name another "
-            "column with --id-column."
+            f"every document of {path} must have an id of its own",
+            f"{twice!r} twice",
+            "mend it, or name another column with --id-column",
         )
     return documents
 

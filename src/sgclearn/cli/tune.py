@@ -144,23 +144,25 @@ def hops_of(text: str) -> list[int]:
         if between:
             first, last = int(between.group(1)), int(between.group(2))
             if first > last:
-                raise InputError(f"--n-hops must go from few to many, as 0-10: got {part.strip()!r}.")
+                raise InputError("--n-hops must go from few to many, as 0-10", repr(part.strip()))
             _check_amount(text, len(hops) + last - first + 1)
             hops += range(first, last + 1)
         else:
             hops += _listed("--n-hops", part, int) or []
     _check_amount(text, len(hops))
     if min(hops) < 0:
-        raise InputError(f"--n-hops must be whole numbers >= 0: got {min(hops)}; name them as 0,1,2 or 0-10.")
+        raise InputError("--n-hops must be whole numbers >= 0", f"{min(hops)}", "name them as 0,1,2 or 0-10")
     if max(hops) > LARGEST_HOPS:
-        raise InputError(f"--n-hops must be at most {LARGEST_HOPS}: got {max(hops)}; the usual are 0-10.")
+        raise InputError(f"--n-hops must be at most {LARGEST_HOPS}", f"{max(hops)}", "the usual are 0-10")
     return hops
 
 
 def _check_amount(text: str, count: int) -> None:
     if count > MOST_HOPS:
         raise InputError(
-            f"--n-hops must name at most {MOST_HOPS} numbers of hops: got {text!r}, which is {count:,}; name fewer."
+            f"--n-hops must name at most {MOST_HOPS} numbers of hops",
+            f"{text!r}, which is {count:,}",
+            "name fewer",
         )
 
 
@@ -172,7 +174,7 @@ def _listed(option: str, text: str | None, kind: Callable[[str], T]) -> list[T] 
     except ValueError:
         example = "0,1,2" if kind is int else "1e-5,1e-4"
         raise InputError(
-            f"{option} must be numbers with commas between them, as {example}: got {text!r}."
+            f"{option} must be numbers with commas between them, as {example}", repr(text)
         ) from None
 
 

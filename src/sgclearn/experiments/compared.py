@@ -43,11 +43,11 @@ def read_compared(data: NodeData, validation: float | None, on_stage: OnStage = 
     """Read what the options name; the embedded graph if they name nothing."""
     if data.held_out is not None and not 0 < data.held_out < 1:
         raise InputError(
-            f"--held-out must be a share above 0 and below 1: got {data.held_out}; models are compared on it."
+            "--held-out must be a share above 0 and below 1", f"{data.held_out}", "models are compared on it"
         )
     if validation is not None and not 0 < validation < 1:
         raise InputError(
-            f"--validation must be a share above 0 and below 1: got {validation}; the usual is 0.2."
+            "--validation must be a share above 0 and below 1", f"{validation}", "the usual is 0.2"
         )
     samples = read_nodes(data, on_stage)
     if data.edges is None:
@@ -58,7 +58,7 @@ def read_compared(data: NodeData, validation: float | None, on_stage: OnStage = 
 
 def _named(samples: Samples, name: str, validation: float | None) -> Compared:
     if validation is not None:
-        raise InputError("--validation goes with your own files: got it with a dataset; leave it out.")
+        raise InputError("--validation goes with your own files", "it with a dataset", "leave it out")
     info = known_dataset(name)
     if info.per_class is None:
         return Compared(samples, samples, f"the public one in every run: {samples.split_sizes}")
@@ -82,8 +82,9 @@ def _own(samples: Samples, data: NodeData, share: float, given: float | None) ->
         held_out = DEFAULT_HELD_OUT if data.held_out is None else data.held_out
         if held_out + share >= 1:
             raise InputError(
-                f"--held-out and --validation must leave labels to train on: got {held_out:g} and {share:g}; choose "
-                "shares that add up to less than 1."
+                "--held-out and --validation must leave labels to train on",
+                f"{held_out:g} and {share:g}",
+                "choose shares that add up to less than 1",
             )
 
         def draw(seed: int) -> Samples:
@@ -96,14 +97,16 @@ def _own(samples: Samples, data: NodeData, share: float, given: float | None) ->
     is_test = samples.split == "test"
     if not is_test.any():
         raise InputError(
-            f"{data.labels} must have labels of the split test, on which models are compared: got none; add some, "
-            "or drop the split column."
+            f"{data.labels} must have labels of the split test, on which models are compared",
+            "none",
+            "add some, or drop the split column",
         )
     if len(samples.where("val")):
         if given is not None:
             raise InputError(
-                f"--validation goes with labels without a val split: got it with {data.labels}, which has one; "
-                "leave it out."
+                "--validation goes with labels without a val split",
+                f"it with {data.labels}, which has one",
+                "leave it out",
             )
         return Compared(samples, samples, f"as given, the same in every run: {samples.split_sizes}")
     words = f"{is_test.sum():,} test as given; val drawn anew in every run, {_percent(share)} of each class in train"
@@ -127,9 +130,9 @@ def _divided(samples: Samples, val: NDArray[np.bool_], test: NDArray[np.bool_]) 
     known = np.isin(np.arange(samples.n_samples), samples.where(*SPLITS))
     if not (val.any() and test.any()):
         raise InputError(
-            f"there must be enough labels of a class to draw validation and test nodes from: got "
-            f"{int(known.sum())} labels of {len(samples.classes)} classes; label about five of each class, "
-            "or raise --validation and --held-out."
+            "there must be enough labels of a class to draw validation and test nodes from",
+            f"{int(known.sum())} labels of {len(samples.classes)} classes",
+            "label about five of each class, or raise --validation and --held-out",
         )
     return _with_split(samples, train=known & ~val & ~test, val=val, test=test)
 

@@ -168,7 +168,7 @@ class Run:
             and isinstance(document.get("task"), str)
             and all(isinstance(document.get(part), dict) for part in parts)
         ):
-            raise DataFileError(f"{path} must describe a run, and is damaged; fit the model again.")
+            raise DataFileError(f"{path} must describe a run", "a damaged file", "fit the model again")
         return cls(
             folder, document["task"], document["settings"], document["inputs"], document["digests"], mark
         )

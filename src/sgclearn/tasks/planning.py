@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sgclearn.errors import MemoryLimitError
+from sgclearn.errors import MemoryLimitError, Setting
 from sgclearn.operators import Operator
 from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.planner import Plan, make_plan
@@ -37,7 +37,8 @@ def plan_candidate(samples: Samples, candidate: Candidate) -> tuple[Plan, Memory
     chosen = min(fitting, key=lambda cost: cost.seconds).name if fitting else ""
     least = min(costs, key=lambda cost: cost.memory)
     excess = MemoryLimitError(
-        f"a fit needs about {format_bytes(least.memory)} (way {least.name}) and {format_bytes(limit)} may be used: "
-        "raise --memory-limit, or use fewer hops or fewer columns."
+        f"the plan must fit the {format_bytes(limit)} that may be used",
+        f"a need of about {format_bytes(least.memory)} (plan {least.name!r})",
+        ("raise ", Setting("memory_limit"), ", or use fewer hops or fewer columns"),
     )
     return replace(plan, costs=costs, chosen=chosen, memory_limit=limit), None if fitting else excess

@@ -111,6 +111,7 @@ def _refuse_names(path: Path, column: str, labels: Labels) -> None:
     n_labels, n_classes = len(labels.values), len(set(labels.values.tolist()))
     if n_classes > MOST_CLASSES and 2 * n_classes > n_labels:
         raise InputError(
-            f"{path} must have classes that several nodes share: got {n_classes:,} classes for {n_labels:,} "
-            f"labelled nodes in column {column!r}; if it is not the right column, name that with --label-column."
+            f"{path} must have classes that several nodes share",
+            f"{n_classes:,} classes for {n_labels:,} labelled nodes in column {column!r}",
+            "if it is not the right column, name that with --label-column",
         )

@@ -34,11 +34,12 @@ def read_nodes(data: NodeData, on_stage: OnStage = silent) -> Samples:
         return _read_dataset(data, files, on_stage)
     if data.edges is None or data.labels is None:
         raise InputError(
-            f"--{'edges' if data.edges is None else 'labels'} is needed beside --{files[0]}: got none; name "
-            "the file, or name no file at all to use the graph inside the package."
+            f"--{'edges' if data.edges is None else 'labels'} is needed beside --{files[0]}",
+            "none",
+            "name the file, or name no file at all to use the graph inside the package",
         )
     if data.data_dir is not None:
-        raise InputError("--data-dir goes with --dataset: got it with files of your own; leave it out.")
+        raise InputError("--data-dir goes with --dataset", "it with files of your own", "leave it out")
     _refuse_without_features(data)
     features = None
     if data.features is not None:
@@ -75,7 +76,7 @@ def read_nodes(data: NodeData, on_stage: OnStage = silent) -> Samples:
 def _check_seed(seed: int | None) -> None:
     if seed is not None and not 0 <= seed <= LARGEST_SEED:
         raise InputError(
-            f"--seed must be a whole number from 0 to {LARGEST_SEED}: got {seed}; choose another."
+            f"--seed must be a whole number from 0 to {LARGEST_SEED}", f"{seed}", "choose another"
         )
 
 
@@ -87,7 +88,7 @@ def _refuse_without_features(data: NodeData) -> None:
     }
     unused = [name for name, value in given.items() if value is not None]
     if unused and data.features is None:
-        raise InputError(f"--{unused[0]} goes with --features: got it without; leave it out.")
+        raise InputError(f"--{unused[0]} goes with --features", "it without", "leave it out")
 
 
 def _read_dataset(data: NodeData, files: list[str], on_stage: OnStage) -> Samples:
@@ -96,15 +97,9 @@ def _read_dataset(data: NodeData, files: list[str], on_stage: OnStage) -> Sample
     ]
     if given:
         option = "--" + given[0].replace("_", "-")
-        raise InputError(
-            f"{option} goes with your own files: got it "
-            + (
-                f"with --dataset {data.dataset}"
-                if data.dataset is not None
-                else "without --edges and --labels"
-            )
-            + "; leave one of them out."
-        )
+        alone = "it without --edges and --labels"
+        got = alone if data.dataset is None else f"it with --dataset {data.dataset}"
+        raise InputError(f"{option} goes with your own files", got, "leave one of them out")
     name = EMBEDDED if data.dataset is None else data.dataset
     on_stage(f"loading {name}")
     public = any(info.name == name and info.per_class is None for info in list_datasets())
@@ -142,7 +137,7 @@ def features_of(data: NodeData, path: Path, encoding: Encoding | None = None) ->
         # A matrix of numbers has no raw columns to encode.
         if data.max_categories is not None:
             raise InputError(
-                f"--max-categories goes with tables of features: got it with {path}, a matrix; leave it out."
+                "--max-categories goes with tables of features", f"it with {path}, a matrix", "leave it out"
             )
         return read_features(path, id_column=data.id_column, impute=chosen(data.impute))
     return read_features(

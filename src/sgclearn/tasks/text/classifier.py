@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from sgclearn.errors import InputError, InputTypeError, MemoryLimitError, SgclearnWarning
+from sgclearn.errors import (
+    Alternatives,
+    InputError,
+    InputTypeError,
+    MemoryLimitError,
+    Setting,
+    SgclearnWarning,
+)
 from sgclearn.estimators import SGCClassifier, SGCClassifierCV
 from sgclearn.estimators.labels import (
     as_labels,
@@ -211,8 +218,11 @@ class TextSGCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except MemoryLimitError as error:
             raise MemoryLimitError(
                 f"this fit must fit into memory beside its graph of {format_bytes(graph_bytes)}",
-                error.got or str(error),
-                "raise memory_limit, or build a smaller graph with min_df or max_words",
+                error.got,
+                (
+                    *("raise ", Setting("memory_limit"), ", or build a smaller graph with "),
+                    Alternatives(Setting("min_df"), Setting("max_words")),
+                ),
             ) from error
         self.adopt(linear)
         self.text_graph_, self.n_documents_, self.words_ = text_graph, len(y), WordTable.of(text_graph)
@@ -268,13 +278,17 @@ class TextSGCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_y(self, docs: Any, y: Any) -> NDArray[Any]:
         if y is None:
-            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None", argument="y"
+            )
         y = column_or_1d(as_labels(y))
         n = docs.n_documents if isinstance(docs, TextGraph) else len(docs)
         if len(y) != n:
             raise InputError(
-                f"y must have one label a document: got {counted(len(y), 'label')} and {counted(n, 'document')}; "
-                "mark documents without a label with -1, None or an empty text."
+                "y must have one label a document",
+                f"{counted(len(y), 'label')} and {counted(n, 'document')}",
+                "mark documents without a label with -1, None or an empty text",
+                argument="y",
             )
         return np.asarray(y)
 
@@ -282,7 +296,10 @@ class TextSGCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         builder = TextGraphBuilder() if self.builder is None else self.builder
         if not isinstance(builder, TextGraphBuilder):
             raise InputTypeError(
-                f"builder must be a TextGraphBuilder: got {builder!r}; write TextGraphBuilder(analyzer=...)."
+                "builder must be a TextGraphBuilder",
+                repr(builder),
+                "write TextGraphBuilder(analyzer=...)",
+                argument="builder",
             )
         limit = check_compute(self.compute).memory_limit
         return builder.build(docs, on_stage("building the graph"), memory_limit=limit)
@@ -294,8 +311,9 @@ class TextSGCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(labels) < 2:
             got = "none" if not labels else f"one class, {labels[0]!r}"
             raise InputError(
-                f"labelled documents with words must be of at least two classes: got {got} in "
-                f"{counted(len(y), 'document')}; label a document of another class."
+                "labelled documents with words must be of at least two classes",
+                f"{got} in {counted(len(y), 'document')}",
+                "label a document of another class",
             )
         empty = int((~has_words).sum())
         if empty:
@@ -329,7 +347,9 @@ class TextSGCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if docs is None:
             if not hasattr(self, "document_logits_"):
                 raise InputError(
-                    "the documents of the fit are not stored with a model: got none to predict; pass documents."
+                    "the documents of the fit are not stored with a model",
+                    "none to predict",
+                    "pass documents",
                 )
             return self.document_logits_
         rows, loops = self.words_.join(docs)

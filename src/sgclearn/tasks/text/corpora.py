@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.datasets.loading import DATA_VARIABLE
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import DataFileError, InputError, Setting
 from sgclearn.tables.archives import load_arrays
 from sgclearn.tables.contents import content
 from sgclearn.tables.messages import counted
@@ -87,7 +87,7 @@ def load_corpus(
     """
     spelled = CORPORA.get(name.lower()) if isinstance(name, str) else None
     if spelled is None:
-        raise InputError(f"name must be one of {', '.join(CORPORA)}: got {name!r}.")
+        raise InputError(f"name must be one of {', '.join(CORPORA)}", repr(name), argument="name")
     texts, labels = _files(spelled, data_dir, f"{spelled}.clean.txt.xz" if cleaned else f"{spelled}.txt.xz")
     # Documents hold other line separators too, so only a newline ends one; it may also end the file.
     docs = bytes(content(texts)).decode("latin-1").removesuffix("\n").split("\n")
@@ -95,8 +95,10 @@ def load_corpus(
         arrays = load_arrays(labels, _LABELS)
         if set(arrays) != set(_LABELS) or not arrays["y"].shape == arrays["is_train"].shape == (len(docs),):
             raise DataFileError(
-                f"{labels} must hold y and is_train for each of the {counted(len(docs), 'document')} of {texts.name}, "
-                "and label_names: got something else; get the files again."
+                f"{labels} must hold y and is_train for each of the {counted(len(docs), 'document')} of "
+                f"{texts.name}, and label_names",
+                "something else",
+                "get the files again",
             )
         y, train = arrays["y"].astype(np.int64), arrays["is_train"].astype(bool)
         names = tuple(map(str, arrays["label_names"].ravel().tolist()))
@@ -109,7 +111,9 @@ def _files(spelled: str, data_dir: str | os.PathLike[str] | None, texts: str) ->
     folder = os.environ.get(DATA_VARIABLE, "") if data_dir is None else data_dir
     if not str(folder):
         raise DataFileError(
-            f"the corpus {spelled} needs a folder with its files, got none: pass data_dir or set {DATA_VARIABLE}."
+            f"the corpus {spelled} needs a folder with its files",
+            "none",
+            ("pass ", Setting("data_dir"), f" or set {DATA_VARIABLE}"),
         )
     found = []
     for file in (texts, f"{spelled}.labels.npz"):
@@ -117,8 +121,9 @@ def _files(spelled: str, data_dir: str | os.PathLike[str] | None, texts: str) ->
         path = next((place for place in places if place.is_file()), None)
         if path is None:
             raise DataFileError(
-                f"the corpus {spelled} needs the file {file}, got {folder} without it: put it there, or name "
-                f"another folder with data_dir or {DATA_VARIABLE}."
+                f"the corpus {spelled} needs the file {file}",
+                f"{folder} without it",
+                ("put it there, or name another folder with ", Setting("data_dir"), f" or {DATA_VARIABLE}"),
             )
         found.append(path)
     return found

@@ -70,7 +70,10 @@ def class_number(model: TextSGCClassifier, label: Any) -> int:
     classes = model.classes_.tolist()
     if np.ndim(label) or label not in classes:
         raise InputError(
-            f"label must be a class of the model: got {shown(label)}; the classes are {', '.join(map(repr, classes))}."
+            "label must be a class of the model",
+            shown(label),
+            f"the classes are {', '.join(map(repr, classes))}",
+            argument="label",
         )
     return int(classes.index(label))
 
@@ -88,7 +91,7 @@ def explain_document(model: TextSGCClassifier, doc: int | str, label: Any, by: s
     is_position = isinstance(doc, int | np.integer) and not isinstance(doc, bool)
     if not is_position and not isinstance(doc, str):
         raise InputTypeError(
-            f"doc must be a text or the position of a document of the fit: got {type(doc).__name__}."
+            "doc must be a text or the position of a document of the fit", type(doc).__name__, argument="doc"
         )
     found = _fitted(model, int(doc), by) if is_position else _new(model, str(doc), by)
     values = np.zeros_like(model.coef_.T) if found is None else found  # (n, C)
@@ -112,7 +115,9 @@ def _fitted(model: TextSGCClassifier, position: int, by: str) -> Array | None:
     """Terms of the logits of a document of the fit (n, C), None if it has no words."""
     if not 0 <= position < model.n_documents_:
         raise InputError(
-            f"doc must be the position of one of {counted(model.n_documents_, 'document')}, from 0: got {position}."
+            f"doc must be the position of one of {counted(model.n_documents_, 'document')}, from 0",
+            f"{position}",
+            argument="doc",
         )
     graph, K = _graph(model), model.n_hops_
     first = Operator(graph).rows(np.array([position], dtype=np.intp)).T  # (n, 1)
@@ -152,8 +157,9 @@ def _graph(model: TextSGCClassifier) -> Graph:
     text_graph = getattr(model, "text_graph_", None)
     if text_graph is None:
         raise InputError(
-            "this explanation needs the graph of the fit: got a model that was loaded without; load it with graph=, "
-            "or ask for by='text' with a new text."
+            "this explanation needs the graph of the fit",
+            "a model that was loaded without",
+            "load it with graph=, or ask for by='text' with a new text",
         )
     graph: Graph = text_graph.graph
     return graph

@@ -19,13 +19,14 @@ def read_folder(
     paths = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
     names = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
     if not names:
-        raise DataFileError(f"{folder} must hold files, one a document: got none; check the path.")
+        raise DataFileError(f"{folder} must hold files, one a document", "none", "check the path")
     depth = len(names[0].parts)
     for name in names:
         if len(name.parts) != depth:
             raise DataFileError(
-                f"{folder} must have all documents equally deep, as {names[0].as_posix()} is: got "
-                f"{name.as_posix()}; move or remove one of them."
+                f"{folder} must have all documents equally deep, as {names[0].as_posix()} is",
+                f"{name.as_posix()}",
+                "move or remove one of them",
             )
     splits, classes = _roles(folder, names, depth)
     texts = [decode(folder / name, read_bytes(folder / name), encoding, by_line=False) for name in names]
@@ -37,8 +38,9 @@ def _roles(folder: Path, names: list[Path], depth: int) -> tuple[list[str] | Non
     are_splits = depth > 1 and all(top.lower() in SPLIT_WORDS for top in tops)
     if depth > 2 + are_splits:
         raise DataFileError(
-            f"{folder} must hold documents as a.txt, class/a.txt or train/class/a.txt: got "
-            f"{names[0].as_posix()}; name the folder that holds the classes."
+            f"{folder} must hold documents as a.txt, class/a.txt or train/class/a.txt",
+            f"{names[0].as_posix()}",
+            "name the folder that holds the classes",
         )
     classes = [name.parts[-2] for name in names] if depth > 1 + are_splits else None
     return (tops if are_splits else None), classes

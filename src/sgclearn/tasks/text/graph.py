@@ -111,7 +111,7 @@ class TextGraphBuilder:
         check_integer("window", self.window, 2)
         if self.counting not in get_args(Counting):
             listing = ", ".join(map(repr, get_args(Counting)))
-            raise InputError(f"counting must be one of {listing}: got {self.counting!r}.")
+            raise InputError(f"counting must be one of {listing}", repr(self.counting), argument="counting")
         self._limits()
 
     def _limits(self) -> Limits:
@@ -143,14 +143,18 @@ class TextGraphBuilder:
         """
         texts = check_documents(docs)
         if not texts:
-            raise InputError("docs must hold at least one document: got none; check where they come from.")
+            raise InputError(
+                "docs must hold at least one document", "none", "check where they come from", argument="docs"
+            )
         limit = memory_limit_bytes(memory_limit)
         report = _Report(on_progress, len(texts))
         corpus = read_words(texts, tokenizer(self.analyzer), stop_word_set(self.stop_words), report.cut)
         if corpus.n_words == 0:
             raise InputError(
-                f"docs must hold at least one word: got {counted(len(texts), 'document')} without any; check the "
-                "text, the analyzer and the stop words."
+                "docs must hold at least one word",
+                f"{counted(len(texts), 'document')} without any",
+                "check the text, the analyzer and the stop words",
+                argument="docs",
             )
         corpus = keep_words(corpus, self._limits())
         return self._connected(corpus, report, limit)
@@ -182,8 +186,10 @@ class TextGraphBuilder:
         if callable(self.analyzer):
             name = getattr(self.analyzer, "__name__", repr(self.analyzer))
             raise InputError(
-                f"analyzer must be 'words', 'textgcn' or 'whitespace' to be saved: got the function {name}, which no "
-                "file can hold; cut the texts with it first, join the words by spaces and use 'whitespace'."
+                "analyzer must be 'words', 'textgcn' or 'whitespace' to be saved",
+                f"the function {name}, which no file can hold",
+                "cut the texts with it first, join the words by spaces and use 'whitespace'",
+                argument="analyzer",
             )
         settings = asdict(self)
         if isinstance(self.stop_words, tuple):
@@ -226,8 +232,8 @@ class TextGraph:
         idf = np.asarray(self.idf, dtype=np.float64)
         if vocabulary.ndim != 1 or idf.shape != vocabulary.shape or len(idf) > self.graph.n_nodes:
             raise InputError(
-                f"vocabulary and idf must hold one entry a word: got shapes {vocabulary.shape} and {idf.shape} for "
-                f"a graph of {counted(self.graph.n_nodes, 'node')}."
+                "vocabulary and idf must hold one entry a word",
+                f"shapes {vocabulary.shape} and {idf.shape} for a graph of {counted(self.graph.n_nodes, 'node')}",
             )
         for name, array in (("vocabulary", vocabulary), ("idf", idf)):
             array.flags.writeable = False
@@ -306,9 +312,9 @@ def _weighted(counts: sp.csr_array, idf: NDArray[np.float64]) -> sp.csr_array:
 def _check_memory(needed: int, n_done: int, n_words: int, limit: int) -> None:
     if needed > limit:
         raise MemoryLimitError(
-            f"the graph must fit the memory limit of {format_bytes(limit)}: got {format_bytes(needed)} after "
-            f"{n_done:,} of {counted(n_words, 'word')}; raise min_df or min_count, set max_words, or make the "
-            "window smaller."
+            f"the graph must fit the memory limit of {format_bytes(limit)}",
+            f"{format_bytes(needed)} after {n_done:,} of {counted(n_words, 'word')}",
+            "raise min_df or min_count, set max_words, or make the window smaller",
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import DataFileError, InputError, Place, Setting
 from sgclearn.features import Labels
 from sgclearn.features.frames import ID_NAMES
 from sgclearn.features.labels import LABEL_NAMES, SPLIT_NAMES
@@ -133,7 +133,7 @@ def read_documents(
             check_type(name, str, role, "give a text, or leave it out")
     with reading(path, "a file or folder of documents"):
         if path.is_dir():
-            _refuse(path, "a folder has no columns", **given, delimiter=delimiter, header=header)
+            _refuse("a folder, which has no columns", **given, delimiter=delimiter, header=header)
             texts, classes, ids, splits = read_folder(path, encoding)
             return _documents(path, None, texts, classes, np.array(ids, dtype=object), splits)
         words = {*TEXT_NAMES, *_LABEL_NAMES, *_ID_NAMES, *SPLIT_NAMES, *filter(None, given.values())}
@@ -153,12 +153,14 @@ def _from_columns(path: Path, source: Source, given: dict[str, str | None]) -> D
     for role, name in given.items():
         if name is not None and name not in source.names:
             raise DataFileError(
-                f"{role} must name a column of {path}: got {name!r}; its columns are "
-                f"{', '.join(map(repr, source.names))}."
+                f"{role} must name a column of {path}",
+                repr(name),
+                f"its columns are {', '.join(map(repr, source.names))}",
+                argument=role,
             )
     taken = {name for name in given.values() if name is not None}
     if len(taken) < sum(name is not None for name in given.values()):
-        raise InputError(f"every column of {path} must have one role: got one named twice; name another.")
+        raise InputError(f"every column of {path} must have one role", "one named twice", "name another")
 
     def choose(role: str, known: Iterable[str]) -> str | None:
         folded = {name.strip().lower(): name for name in reversed(source.names) if name not in taken}
@@ -172,13 +174,14 @@ def _from_columns(path: Path, source: Source, given: dict[str, str | None]) -> D
     rest = [name for name in source.names if name not in taken]
     if text is None and len(rest) != 1:
         raise DataFileError(
-            f"{path} must show which column is the text: got {', '.join(map(repr, source.names))}; name it with "
-            "text_column= (--text-column on the command line)."
+            f"{path} must show which column is the text",
+            ", ".join(map(repr, source.names)),
+            ("name it with ", Setting("text_column")),
         )
     columns = source.read([text or rest[0], *filter(None, [label, split, key])])
     texts = _texts(path, text or rest[0], columns[text or rest[0]])
     if not texts:
-        raise DataFileError(f"{path} must hold at least one document: got none below the header.")
+        raise DataFileError(f"{path} must hold at least one document", "none below the header")
     return _documents(
         path,
         source,
@@ -195,8 +198,10 @@ def _texts(path: Path, name: str, column: Any) -> list[str]:
     held = column.type.value_type if types.is_dictionary(column.type) else column.type
     if not (types.is_string(held) or types.is_large_string(held) or types.is_null(held)):
         raise DataFileError(
-            f"text_column must hold text: column {name!r} of {path} holds {held}; name another with text_column= "
-            "(--text-column on the command line)."
+            f"{path} must have texts in its text column",
+            str(held),
+            ("name another with ", Setting("text_column")),
+            place=Place(column=name),
         )
     return ["" if cell is None else cell for cell in column.to_pylist()]
 
@@ -206,8 +211,10 @@ def _cells(path: Path, name: str, column: Any) -> list[Any]:
 
     if types.is_nested(column.type) or types.is_temporal(column.type):
         raise DataFileError(
-            f"labels must be integers or strings: column {name!r} of {path} holds {column.type}; name another with "
-            "label_column= (--label-column on the command line)."
+            f"{path} must have integers or strings as labels",
+            str(column.type),
+            ("name another with ", Setting("label_column")),
+            place=Place(column=name),
         )
     return id_array(column).tolist()  # type: ignore[no-any-return]
 
@@ -216,8 +223,9 @@ def _checked_ids(path: Path, name: str, ids: NDArray[Any]) -> NDArray[Any]:
     if ids.dtype == object and None in ids.tolist():
         row = ids.tolist().index(None)
         raise DataFileError(
-            f"every document of {path} must have an id: got an empty cell in column {name!r} for document "
-            f"{row + 1}; fill it, or name another column with id_column= (--id-column on the command line)."
+            f"every document of {path} must have an id",
+            f"an empty cell in column {name!r} for document {row + 1}",
+            ("fill it, or name another column with ", Setting("id_column")),
         )
     return ids
 
@@ -252,7 +260,7 @@ def _is_label(value: Any) -> bool:
     return value is not None and value == value and value not in ("", -1)
 
 
-def _refuse(path: Path, reason: str, **options: Any) -> None:
+def _refuse(reason: str, **options: Any) -> None:
     given = next((name for name, value in options.items() if value is not None), None)
     if given is not None:
-        raise InputError(f"{given} cannot be set for {path}: {reason}; leave it out.")
+        raise InputError(f"{given} goes with tables", reason, "leave it out", argument=given)

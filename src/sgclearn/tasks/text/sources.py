@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import ANY, DataFileError, InputError, Setting
 from sgclearn.tables import TableFile, open_table
 from sgclearn.tables.contents import content, first_lines, first_row
 from sgclearn.tables.layout import Layout, check_delimiter, find_layout
@@ -52,13 +52,13 @@ def open_source(
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED]
     kind = suffixes[-1] if suffixes else ""
     if kind in _PARQUET:
-        _refuse(path, "Parquet", encoding=encoding, delimiter=delimiter, header=header)
+        _refuse("Parquet", encoding=encoding, delimiter=delimiter, header=header)
         return _Table(open_table(path))
     text = decode(path, read_bytes(path), encoding, by_line=True)
     if not text.strip():
-        raise DataFileError(f"{path} must hold documents: got an empty file; check the path.")
+        raise DataFileError(f"{path} must hold documents", "an empty file", "check the path")
     if kind in _JSON_LINES:
-        _refuse(path, "JSON", delimiter=delimiter, header=header)
+        _refuse("JSON", delimiter=delimiter, header=header)
         return _JsonLines(path, text)
     if kind == ".txt" and one_a_line and delimiter is None and header is None:
         return _Lines(text.removesuffix("\n").split("\n"))
@@ -84,13 +84,19 @@ def decode(path: Path, raw: bytes, encoding: str | None, *, by_line: bool) -> st
         text = raw.decode(encoding or "utf-8")
     except LookupError:
         raise InputError(
-            f"encoding must be one that Python knows, such as 'latin-1' or 'cp1252', or 'mixed': got {encoding!r}."
+            "encoding must be one that Python knows, such as 'latin-1' or 'cp1252', or 'mixed'",
+            repr(encoding),
+            argument="encoding",
         ) from None
     except UnicodeError as error:
         line = raw.count(b"\n", 0, getattr(error, "start", 0)) + 1
         raise DataFileError(
-            f"{path} must be {encoding or 'UTF-8'} text: got other bytes in line {line}; name another encoding "
-            "with encoding= (--encoding on the command line), such as 'cp1252', or 'mixed' for several."
+            f"{path} must be {encoding or 'UTF-8'} text",
+            f"other bytes in line {line}",
+            (
+                *("name another with ", Setting("encoding", ANY)),
+                ", such as 'cp1252', or 'mixed' for several",
+            ),
         ) from None
     return text.removeprefix("\ufeff")
 
@@ -112,7 +118,7 @@ def _open_delimited(
 ) -> TableFile:
     raw = text.encode("utf-8")
     if b"\0" in raw:
-        raise DataFileError(f"{path} must be text: got NUL bytes; check the file and its encoding.")
+        raise DataFileError(f"{path} must be text", "NUL bytes", "check the file and its encoding")
     start = first_row(raw)
     lines, complete = first_lines(path, raw, start)
     mark = check_delimiter(delimiter)
@@ -177,12 +183,15 @@ class _JsonLines:
             row = json.loads(line)
         except (json.JSONDecodeError, RecursionError) as error:
             raise DataFileError(
-                f"{self._path} must hold one JSON object a line: got a fault in line {number} ({error}); mend it."
+                f"{self._path} must hold one JSON object a line",
+                f"a fault in line {number} ({error})",
+                "mend it",
             ) from None
         if not isinstance(row, dict):
             raise DataFileError(
-                f"{self._path} must hold one JSON object a line: got {type(row).__name__} in line {number}; "
-                'write {"text": ...}.'
+                f"{self._path} must hold one JSON object a line",
+                f"{type(row).__name__} in line {number}",
+                'write {"text": ...}',
             )
         return row
 
@@ -195,13 +204,15 @@ class _JsonLines:
                 columns[name] = pa.chunked_array([pa.array([row.get(name) for row in self._rows])])
             except UnicodeError:
                 raise DataFileError(
-                    f"{self._path} must hold characters that UTF-8 has: got half of a surrogate pair under {name!r}; "
-                    "write the file again."
+                    f"{self._path} must hold characters that UTF-8 has",
+                    f"half of a surrogate pair under {name!r}",
+                    "write the file again",
                 ) from None
             except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
                 raise DataFileError(
-                    f"{self._path} must hold one type of value for each name: got several for {name!r}; write all "
-                    "as strings."
+                    f"{self._path} must hold one type of value for each name",
+                    f"several for {name!r}",
+                    "write all as strings",
                 ) from None
         return columns
 
@@ -225,7 +236,9 @@ class _Lines:
         return f"line {row + 1}"
 
 
-def _refuse(path: Path, kind: str, **options: Any) -> None:
+def _refuse(kind: str, **options: Any) -> None:
     given = next((name for name, value in options.items() if value is not None), None)
     if given is not None:
-        raise InputError(f"{given} cannot be set for {path}: {kind} has its own; leave it out.")
+        raise InputError(
+            f"{given} goes with text", f"{kind}, which has its own", "leave it out", argument=given
+        )

@@ -50,10 +50,13 @@ def save_text_model(model: TextSGCClassifier, path: str | os.PathLike[str]) -> N
     """
     if not isinstance(model, TextSGCClassifier):
         raise InputTypeError(
-            f"model must be a TextSGCClassifier: got {type(model).__name__}; save_model saves other models."
+            "model must be a TextSGCClassifier",
+            type(model).__name__,
+            "save_model saves other models",
+            argument="model",
         )
     if not hasattr(model, "coef_"):
-        raise InputError("a model must be fitted before it is saved: got a new one; call fit first.")
+        raise InputError("a model must be fitted before it is saved", "a new one", "call fit first")
     parameters = {**model.get_params(deep=False), "weight_decay": model.weight_decay_}
     del parameters["builder"], parameters["compute"]
     table = model.words_
@@ -90,7 +93,9 @@ def load_text_model(
     header, tensors = read_container(path)
     if header.get("estimator") != ESTIMATOR:
         raise ModelFileError(
-            f"{path} must be a text model: got a model of the kind {header.get('estimator')!r}; load_model reads it."
+            f"{path} must be a text model",
+            f"a model of the kind {header.get('estimator')!r}",
+            "load_model reads it",
         )
     with restoring(path, "save_text_model"):
         version = header["text"]["version"]
@@ -106,8 +111,10 @@ def load_text_model(
         graph = graph.graph if isinstance(graph, TextGraph) else graph
         if not isinstance(graph, Graph):
             raise InputTypeError(
-                f"graph must be the graph of the fit: got {type(graph).__name__}; give the text_graph_ of the model "
-                "that was saved, or leave it out."
+                "graph must be the graph of the fit",
+                type(graph).__name__,
+                "give the text_graph_ of the model that was saved, or leave it out",
+                argument="graph",
             )
         _attach(model, graph)
     return model
@@ -156,7 +163,9 @@ def _attach(model: TextSGCClassifier, graph: Graph) -> None:
     table, n = model.words_, model.coef_.shape[1]
     if graph.n_nodes != n or not np.allclose(graph.degrees()[model.n_documents_ :] + 1.0, table.degrees):
         raise InputError(
-            f"graph must be the one that the model was fitted on, of {counted(n, 'node')}: got "
-            f"{counted(graph.n_nodes, 'node')} or other edges; give the graph that was saved beside it."
+            f"graph must be the one that the model was fitted on, of {counted(n, 'node')}",
+            f"{counted(graph.n_nodes, 'node')} or other edges",
+            "give the graph that was saved beside it",
+            argument="graph",
         )
     model.text_graph_ = TextGraph(graph, table.vocabulary, table.idf, table.builder)

@@ -104,8 +104,9 @@ def tokenizer(analyzer: Analyzer) -> Tokenizer:
         return analyzer
     if not isinstance(analyzer, str) or analyzer not in _NAMED:
         raise InputError(
-            f"analyzer must be {', '.join(map(repr, _NAMED))} or a function from a text to its words: got "
-            f"{analyzer!r}."
+            f"analyzer must be {', '.join(map(repr, _NAMED))} or a function from a text to its words",
+            repr(analyzer),
+            argument="analyzer",
         )
     return _NAMED[analyzer]
 
@@ -130,13 +131,17 @@ def stop_word_set(stop_words: StopWords) -> frozenset[str]:
         return frozenset(ENGLISH_STOP_WORDS)
     if isinstance(stop_words, str | bytes | type) or not isinstance(stop_words, Iterable):
         raise InputError(
-            f"stop_words must be 'english', 'textgcn', a list of words or None: got {shown(stop_words)}; "
-            "put a single word in a list."
+            "stop_words must be 'english', 'textgcn', a list of words or None",
+            shown(stop_words),
+            "put a single word in a list",
+            argument="stop_words",
         )
     words = list(stop_words)
     for word in words:
         if not isinstance(word, str):
-            raise InputTypeError(f"stop_words must be words: got {word!r}; give each as a string.")
+            raise InputTypeError(
+                "stop_words must be words", repr(word), "give each as a string", argument="stop_words"
+            )
     return frozenset(words)
 
 
@@ -150,13 +155,17 @@ def check_documents(docs: Sequence[str]) -> list[str]:
     """
     if isinstance(docs, str | bytes | memoryview) or not isinstance(docs, Iterable) or hasattr(docs, "tocsr"):
         raise InputTypeError(
-            f"docs must be a list of strings, one a document: got {type(docs).__name__}; "
-            "put a single document in a list."
+            "docs must be a list of strings, one a document",
+            type(docs).__name__,
+            "put a single document in a list",
+            argument="docs",
         )
     if isinstance(docs, np.ndarray) and docs.ndim != 1:
         raise InputError(
-            f"docs must be a list of strings, one a document: got an array of shape {docs.shape}; "
-            "give the column with the text."
+            "docs must be a list of strings, one a document",
+            f"an array of shape {docs.shape}",
+            "give the column with the text",
+            argument="docs",
         )
     listed = list(docs)
     for row, text in enumerate(listed):
@@ -164,7 +173,8 @@ def check_documents(docs: Sequence[str]) -> list[str]:
             missing = repr(text) in ("None", "nan", "<NA>")  # comparing pandas' NA with anything is an error
             what = "nothing" if missing else f"{text!r} ({type(text).__name__})"
             raise InputTypeError(
-                f"every document must be a string: got {what[:60]} at position {row} of "
-                f"{counted(len(listed), 'document')}; write an empty string for a document without text."
+                "every document must be a string",
+                f"{what[:60]} at position {row} of {counted(len(listed), 'document')}",
+                "write an empty string for a document without text",
             )
     return listed

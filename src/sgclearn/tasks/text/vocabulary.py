@@ -76,8 +76,9 @@ class Limits:
                 isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1
             ):
                 raise InputError(
-                    f"{name} must be a number of documents (1, 2, ...) or a share of them (0.0 to 1.0): got "
-                    f"{value!r}."
+                    f"{name} must be a number of documents (1, 2, ...) or a share of them (0.0 to 1.0)",
+                    repr(value),
+                    argument=name,
                 )
 
 
@@ -109,8 +110,10 @@ def _cut_all(docs: Sequence[str], cut: Tokenizer) -> Iterator[list[str]]:
         tokens = list(given) if hasattr(given, "__iter__") else [given]
         if isinstance(given, str) or not all(issubclass(kind, str) for kind in set(map(type, tokens))):
             raise InputTypeError(
-                f"analyzer must give a list of words: got {given!r:.60} for the document at position {row}; "
-                "give each word as a string."
+                "analyzer must give a list of words",
+                f"{given!r:.60} for the document at position {row}",
+                "give each word as a string",
+                argument="analyzer",
             )
         yield tokens
 
@@ -132,8 +135,10 @@ def keep_words(corpus: Corpus, limits: Limits) -> Corpus:
     if not kept.any():
         raise InputError(
             f"at least one word must be left by min_count={limits.min_count}, min_df={limits.min_df}, "
-            f"max_df={limits.max_df}: got {counted(corpus.n_words, 'word')} in "
-            f"{counted(corpus.n_documents, 'document')} and none within the limits; widen them."
+            f"max_df={limits.max_df}",
+            f"{counted(corpus.n_words, 'word')} in {counted(corpus.n_documents, 'document')} and none within "
+            "the limits",
+            "widen them",
         )
     return restrict(corpus, kept)
 
@@ -170,4 +175,4 @@ def _documents(limit: int | float, n_documents: int) -> float:
 def check_integer(name: str, value: object, least: int = 1) -> None:
     """Refuse what is no integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}: got {value!r}.")
+        raise InputError(f"{name} must be an integer of at least {least}", repr(value), argument=name)
