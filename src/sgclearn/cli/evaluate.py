@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgclearn.cli.options import JsonFlag
-from sgclearn.cli.output import Screen, complain, counted
-from sgclearn.cli.task_commands import title_of
+from sgclearn.cli.output import Screen, complain, counted, title_of
 from sgclearn.errors import InputError
 from sgclearn.runs.place import LABELS, PREDICTIONS
 from sgclearn.tasks.options import FILES, RESULT

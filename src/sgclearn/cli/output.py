@@ -286,3 +286,12 @@ def _console(stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PLAIN_WIDTH
     return Console(stderr=stderr, width=width, highlight=False, markup=False, emoji=False)
+
+
+TITLES = {"macro_f1": "macro-F1", "r2": "R2", "mae": "MAE"}  # of scores; the others are called what they are
+
+
+def title_of(score: str) -> str:
+    """What a score is called at the beginning of a line."""
+    title = TITLES.get(score, score)
+    return title[0].upper() + title[1:]

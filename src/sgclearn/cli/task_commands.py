@@ -17,20 +17,18 @@ from sgclearn.cli.options import (
     help_of,
     with_options,
 )
-from sgclearn.cli.output import Screen, check_new_file, counted
+from sgclearn.cli.output import TITLES, Screen, check_new_file, counted
 from sgclearn.errors import InputError
 
 if TYPE_CHECKING:
+    from sgclearn.propagation.planner import Plan
     from sgclearn.runs.predictions import Predictions
     from sgclearn.tasks.driver import Fit
     from sgclearn.tasks.protocol import Samples, Task
 
-TITLES = {"macro_f1": "macro-F1", "r2": "R2", "mae": "MAE"}  # of scores; the others are called what they are
-
 
 def fit_and_show(task: Task, data: Any, model: Any, out: Path | None, force: bool, as_json: bool) -> None:
     """Read samples, fit the candidates, write the run, and show how good they are."""
-    from sgclearn.cli.plan import show_plan
     from sgclearn.runs.run import Run
     from sgclearn.tasks import driver
     from sgclearn.tasks.options import settings_of
@@ -58,12 +56,6 @@ def fit_and_show(task: Task, data: Any, model: Any, out: Path | None, force: boo
                 on_stage=stages.stage,
             )
     _show_fit(screen, task, fit)
-
-
-def title_of(score: str) -> str:
-    """What a score is called at the beginning of a line."""
-    title = TITLES.get(score, score)
-    return title[0].upper() + title[1:]
 
 
 def show_samples(screen: Screen, samples: Samples, remarks: list[str]) -> None:
@@ -220,3 +212,24 @@ def task_app(task: Task) -> typer.Typer:
 def _add(app: typer.Typer, command: Callable[..., None], **groups: type[Any]) -> None:
     expanded = with_options(command, groups)
     app.command(command.__name__, help=help_of(command))(expanded)
+
+
+def show_plan(screen: Screen, plan: Plan) -> None:
+    """Say what was chosen, and what each way costs."""
+    from sgclearn.validation.memory import format_bytes
+
+    screen.field(
+        "Plan",
+        f"{plan.chosen or 'none fits into memory'}: {counted(plan.n_rows, 'labelled node')} of {plan.n_nodes:,} see "
+        f"{counted(plan.neighbourhood[-1], 'node')} within {counted(plan.n_hops, 'hop')}; "
+        f"estimated for one fit, where tuning makes many; up to {format_bytes(plan.memory_limit)} may be used",
+    )
+    rows = []
+    for cost in plan.costs:
+        mark = "chosen" if cost.name == plan.chosen else "" if cost.fits else "does not fit"
+        work = (
+            f"{cost.multiply_adds:,.0f}" if cost.multiply_adds < 1e6 else f"{cost.multiply_adds / 1e6:,.0f} M"
+        )
+        time = f"{cost.seconds:.3f} s" if cost.seconds >= 1e-3 else "below 1 ms"
+        rows.append((cost.name, work, time, format_bytes(cost.memory), mark))
+    screen.table(("way", "multiply-adds", "estimated time", "memory", ""), rows)
