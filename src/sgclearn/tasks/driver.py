@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sgclearn.files import replacing
 from sgclearn.runs.csv_files import spelled, write_csv
@@ -110,8 +111,7 @@ def fit(
     place : Place
         From `Run.create`: claimed before the fit.
     candidates : sequence of Candidate, optional
-        Those of `Task.candidates`, where they are made already. The last one is the model of the run; it predicts
-        every sample, the others those with test labels.
+        Those of `Task.candidates`, where they are made already. The last one is the model of the run.
     settings : mapping, optional
         What `run.json` records, as `settings_of` gives it.
     on_stage : callable, optional
@@ -119,20 +119,17 @@ def fit(
     """
     candidates = task.candidates(samples, model) if candidates is None else candidates
     test = samples.where("test")
-    tested = samples.take(test)
-    trials = []
+    tested, trials = samples.take(test), []
     for candidate in candidates:
         start = perf_counter()
         task.fit(candidate.model, samples, _named(candidate, on_stage))
         trial = Trial(candidate, perf_counter() - start)
-        if len(test) and candidate is not candidates[-1]:
-            trial.evaluation = _score(task, tested, task.predict(trial.model, tested))
+        on_stage("predicting")
+        predictions = task.fitted(trial.model, samples)
+        if len(test):
+            trial.evaluation = _score(task, tested, predictions, test)
         trials.append(trial)
     final = trials[-1]
-    on_stage("predicting")
-    predictions = task.predict(final.model, samples)
-    if len(test):
-        final.evaluation = _score(task, tested, predictions, test)
     metrics = _metrics(samples, trials) | task.details(samples, final.model)
     metrics["probabilities"] = probability_metrics(final.model, samples, predictions)
     files = run_files(
@@ -162,7 +159,7 @@ def tune(task: Task, samples: Samples, candidate: Candidate, *, on_stage: OnStag
     test, scores = samples.where("test"), None
     if len(test):
         tested = samples.take(test)
-        scores = _plain(_score(task, tested, task.predict(model, tested)))
+        scores = _plain(_score(task, tested, task.fitted(model, samples), test))
     document = {
         "data": samples.summary,
         "best": {**model.best_params_, "row_norm": model.row_norm},
@@ -181,7 +178,7 @@ def _named(candidate: Candidate, on_stage: OnStage) -> OnStage:
     return lambda text: on_stage(f"{candidate.name}: {text}")
 
 
-def _score(task: Task, tested: Samples, predictions: Predictions, rows: Any = slice(None)) -> Any:
+def _score(task: Task, tested: Samples, predictions: Predictions, rows: NDArray[np.intp]) -> Any:
     guess = {name: column[rows] for name, column in predictions.columns().items()}
     return task.score(tested.target_columns(), guess)
 

@@ -327,6 +327,10 @@ class Task(ABC):
         values = np.asarray(model.predict(samples.X, **given), dtype=np.float64)
         return ValuePredictions(samples.ids, values.reshape(len(values), -1), samples.targets)
 
+    def fitted(self, model: Any, samples: Samples) -> Predictions:
+        """Predictions of the samples that a model was fitted on, which it may know already."""
+        return self.predict(model, samples)
+
     def score(self, truth: Columns, guess: Columns, *, confidence: float = 0.95) -> Any:
         """Compare columns of `Samples.target_columns` with those of predictions of the same samples.
 
@@ -383,6 +387,17 @@ def rows_of_identity(nodes: NDArray[np.intp], n: int) -> sp.csr_array:
     """The readout of some of n nodes (m, n)."""
     m = len(nodes)
     return sp.csr_array((np.ones(m), np.asarray(nodes), np.arange(m + 1)), shape=(m, n))
+
+
+def known_predictions(model: Any, samples: Samples) -> Predictions | None:
+    """What one of our estimators kept about the samples of its fit; None for any other model."""
+    if hasattr(model, "transduction_proba_"):
+        return ClassPredictions.of(samples.ids, model.transduction_proba_, model.classes_)
+    if samples.is_numeric and hasattr(model, "transduction_"):
+        return ValuePredictions(
+            samples.ids, model.transduction_.reshape(samples.n_samples, -1), samples.targets
+        )
+    return None
 
 
 def chosen_nodes(readout: Any) -> NDArray[np.intp] | None:

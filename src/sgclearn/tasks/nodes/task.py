@@ -19,7 +19,7 @@ from sgclearn.tasks.nodes.options import NewNodes, NodeData, NodeModel
 from sgclearn.tasks.nodes.reading import read_nodes
 from sgclearn.tasks.options import FitOptions
 from sgclearn.tasks.planning import plan_candidate
-from sgclearn.tasks.protocol import Candidate, OnStage, Samples, Task, silent
+from sgclearn.tasks.protocol import Candidate, OnStage, Samples, Task, known_predictions, silent
 
 
 class Nodes(Task):
@@ -50,6 +50,11 @@ class Nodes(Task):
     def join(self, run: Run, model: Any, new: NewNodes, on_stage: OnStage = silent) -> Samples:
         """The new nodes beside those of the run, or all of these again."""
         return join_nodes(run, model, new, on_stage)
+
+    def fitted(self, model: Any, samples: Samples) -> Predictions:
+        """Those that the fit has computed for all nodes."""
+        known = known_predictions(model, samples)
+        return self.predict(model, samples) if known is None else known
 
     def load(self, run: Run) -> Any:
         """The classifier or regressor of a run."""
