@@ -175,20 +175,19 @@ def _labels(rng: random.Random) -> Any:
     return Labels([0, 1, 2], ["a", "b", "a"], ["train", "val", "test"])
 
 
+def _word_vectors(rng: random.Random) -> Any:
+    from sgclearn.features import WordVectors
+
+    return WordVectors(["oil", "corn", "oil-price"], features().astype(np.float32)[:3])
+
+
 def _node_ids(rng: random.Random) -> Any:
     from sgclearn.graph import NodeIds
 
     return NodeIds(["a", "b", "c"])
 
 
-def _word_vectors(rng: random.Random) -> Any:
-    from sgclearn.features import WordVectors
-
-    return WordVectors(["oil", "corn"], np.eye(2, 3, dtype=np.float32))
-
-
 VALID_OBJECTS: dict[str, Callable[[random.Random], Any]] = {
-    "WordVectors": _word_vectors,
     "Compute": _compute,
     "Explainer": _explainer,
     "Graph": _any_graph,
@@ -197,6 +196,7 @@ VALID_OBJECTS: dict[str, Callable[[random.Random], Any]] = {
     "Labels": _labels,
     "GraphDataset": _dataset,
     "NodeIds": _node_ids,
+    "WordVectors": _word_vectors,
     "TextGraphBuilder": _text_builder,
     "PowerFilter": _filter,
     "S2GCFilter": _filter,
@@ -230,6 +230,8 @@ _VALID: dict[str, Callable[[random.Random], Any]] = {
     "ids": lambda rng: rng.choice((np.arange(N_NODES), ["a", "b", "c", "d", "e", "f"])),
     "values": lambda rng: ["a", "b", "a", "b", "a", "b"],
     "names": lambda rng: ["p", "q", "r"],
+    "node": lambda rng: rng.randrange(N_NODES),
+    "row": lambda rng: sparse.csr_array(np.eye(N_NODES)[:1]),
     "class_names": lambda rng: ("a", "b"),
     "feature_names": lambda rng: None,
     "train": lambda rng: np.array([0, 1]),

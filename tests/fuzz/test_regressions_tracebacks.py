@@ -14,20 +14,33 @@ from scipy import sparse
 
 from fuzz.mutate_archives import npy_file
 from fuzz.mutate_models import signed
-from fuzz.odd import features, graph, labels
+from fuzz.odd import DOCS, features, fit_valid, graph, labels
 from fuzz.workers import isolated
 from sgclearn import (
     Compute,
+    Explainer,
     Graph,
+    Labels,
+    Operator,
     SGCClassifier,
+    SGCClassifierCV,
+    SGCMultilabelClassifier,
     SGCTransformer,
+    TextSGCClassifier,
+    evaluate_predictions,
     load_model,
     propagate,
     read_edges,
     read_features,
     save_model,
 )
+from sgclearn.datasets import make_block_graph
+from sgclearn.errors import InputError, SgclearnError
+from sgclearn.evaluate import PredictionSets, evaluate_values
+from sgclearn.features import WordVectors, read_word_vectors
 from sgclearn.persist.container import read_container
+from sgclearn.spectral import exact_spectrum, fourier_transform
+from sgclearn.tasks.geo import read_user_info
 
 
 def _short(value: int) -> str:
@@ -228,3 +241,88 @@ def test_run_settings_that_are_deep_are_an_input_error(tmp_path: Path) -> None:
         json.dumps({"format": "sgclearn-run"})[:-1] + ', "version": ' + "[" * 100_000
     )
     assert run(["evaluate", str(tmp_path)]) == 2
+
+
+# ---- found by the fuzzers later ----------------------------------------------------------------------------
+
+LATER: dict[str, Callable[[], Any]] = {
+    "row of an explanation": lambda: _explainer().explain_row(None),
+    "class of an explanation": lambda: _explainer().explain(0, label=np.zeros(2)),
+    "missing class of an explanation": lambda: _explainer().explain(
+        0, against=pytest.importorskip("pandas").NA
+    ),
+    "node of an explanation": lambda: _explainer().explain(np.timedelta64(1)),
+    "text model to explain": lambda: Explainer(
+        TextSGCClassifier().fit(DOCS, [*"aabb", "", "b"]), features(), graph()
+    ),
+    "rows of a graph": lambda: graph().rows([0.5]),
+    "rows of a graph, ragged": lambda: graph().rows([0, [1]]),
+    "sums of rows of a graph": lambda: graph().row_sums(None),
+    "word vectors without words": lambda: WordVectors(None, np.zeros((2, 2), dtype=np.float32)),  # type: ignore[arg-type]
+    "words that are no texts": lambda: _vectors().positions([1]),
+    "names that are no texts": lambda: _vectors().averages(np.float64(2.0)),  # type: ignore[arg-type]
+    "classes beyond the nodes": lambda: make_block_graph(30, 60, n_classes=10**400),
+    "edges that are a duration": lambda: make_block_graph(30, np.timedelta64(3, "s")),  # type: ignore[arg-type]
+    "ragged features of a transform": lambda: fourier_transform(
+        [[1.0], [1.0, 2.0]], exact_spectrum(Operator(graph()))
+    ),
+    "targets that are no names": lambda: evaluate_values([1.0], [1.0], targets=2.5),  # type: ignore[arg-type]
+    "values that are no numbers": lambda: evaluate_values(["a"], [1.0]),
+    "seed that is a text": lambda: evaluate_values([1.0, 2.0], [1.0, 2.0], seed="l2"),  # type: ignore[arg-type]
+    "probabilities that are none": lambda: PredictionSets.fit("l2", memoryview(b"ab"), 0.9),
+    "splits that are a matrix": lambda: Labels([1, 2], ["a", "b"], sparse.csr_array((2, 2))),  # type: ignore[arg-type]
+    "labels that are durations": lambda: Labels([1], [np.timedelta64(3, "s")]),
+    "ragged numbers of hops": lambda: SGCClassifierCV([0, [1]]).fit(features(), labels(), graph=graph()),  # type: ignore[list-item]
+    "class that is a slice": lambda: evaluate_predictions([0, 1], [0, 1], classes=[0, 1, slice(2)]),
+    "features of texts": lambda: _fitted_multilabel().predict_proba(_frame(["c0"] * 6)),
+    "features of mixed types": lambda: _fitted_multilabel().predict_proba(_frame([None, *"ab", 2, 3, 4])),
+    "degrees that overflow": lambda: Graph.from_edges([(0, 1), (1, 2)], weights=[1.7e308, 1.7e308]).degrees(),
+    "sums that overflow": lambda: Graph.from_edges([(0, 1), (1, 2)], weights=[1.7e308, 1.7e308]).row_sums(
+        [1]
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_argument_that_nobody_planned_for_is_one_sentence(case: str) -> None:
+    with pytest.raises(SgclearnError):
+        LATER[case]()
+
+
+@pytest.mark.parametrize("encoding", ["utf-99", "hex", "a\0b", "", 8, None])
+def test_encoding_that_is_none_is_an_input_error(tmp_path: Path, encoding: Any) -> None:
+    (tmp_path / "v.txt").write_text("sea 1 2\n")
+    for read in (read_word_vectors, read_user_info):
+        with pytest.raises(InputError, match="encoding must be one that Python knows"):
+            read(tmp_path / "v.txt", encoding=encoding)
+
+
+def test_word_vectors_of_a_damaged_archive_are_an_input_error(tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    np.savez(path, vector=np.ones((2, 3)), words=np.array([1, 2]))
+    with pytest.raises(InputError, match="list of texts"):
+        read_word_vectors(path)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError):
+        read_word_vectors(path)
+
+
+def _explainer() -> Explainer:
+    return Explainer(SGCClassifier().fit(features(), labels(), graph=graph()), features(), graph())
+
+
+def _vectors() -> WordVectors:
+    return WordVectors(["sea"], np.ones((1, 2), dtype=np.float32))
+
+
+def _frame(column: list[Any]) -> Any:
+    X = features()
+    return (
+        pytest.importorskip("pandas")
+        .DataFrame({"a": column, "b": X[:, 0], "c": X[:, 1]})
+        .astype({"a": object})
+    )
+
+
+def _fitted_multilabel() -> Any:
+    return fit_valid(SGCMultilabelClassifier())

@@ -168,6 +168,6 @@ def _integers(name: str, values: Any, dtype: type[np.signedinteger[Any]]) -> NDA
     given = plain_array(values, name)
     if given.dtype.kind not in "iu" and given.size:
         raise InputError(f"{name} must be integers", f"{given.dtype}", argument=name)
-    copy = given.astype(dtype)
+    copy = given.astype(dtype) if given.size else np.zeros(given.shape, dtype=dtype)
     copy.flags.writeable = False
     return copy

@@ -87,6 +87,11 @@ def make_block_graph(
     """
     _check_shares(within=within, strangers=strangers, signal=signal, degree_exponent=degree_exponent)
     n_nodes, n_classes = _count("n_nodes", n_nodes, least=2), _count("n_classes", n_classes, least=1)
+    if n_classes > n_nodes:
+        raise InputError(
+            "n_classes must be at most n_nodes", f"{shown(n_classes)} for {n_nodes:,} nodes", "ask for fewer",
+            argument="n_classes",
+        )  # fmt: skip
     n_features = _count("n_features", n_features, least=1)
     n_edges = _check_edges(n_edges, n_nodes)
     rng = _generator(seed)

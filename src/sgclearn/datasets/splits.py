@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import Alternatives, InputError, Setting
-from sgclearn.validation.parameters import check_parameter
+from sgclearn.validation.parameters import check_parameter, is_whole, shown
 
 Positions = NDArray[np.intp]
 
@@ -100,8 +100,8 @@ def _generator(seed: int) -> np.random.Generator:
 
 
 def _count(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}", repr(value), argument=name)
+    if not is_whole(value) or value < least:
+        raise InputError(f"{name} must be an integer of at least {least}", shown(value), argument=name)
     return int(value)
 
 

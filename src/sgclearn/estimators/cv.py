@@ -28,13 +28,13 @@ from sgclearn.estimators.temperature import Calibration, calibrate
 from sgclearn.estimators.threads import blas_threads_for
 from sgclearn.filters import Member, PolynomialFilter, Wanted, hops_of
 from sgclearn.graph import Graph
-from sgclearn.graph.checks import positions_of
 from sgclearn.operators.operator import check_operator_choice
 from sgclearn.propagation.compute import Compute
 from sgclearn.propagation.design import Design
 from sgclearn.propagation.engines import Engine
 from sgclearn.propagation.implicit import build_designs
 from sgclearn.propagation.propagate import DEFAULT_N_HOPS, check_filter, check_n_hops
+from sgclearn.validation.arrays import positions_of
 from sgclearn.validation.parameters import check_parameter
 
 DEFAULT_HOPS = tuple(range(11))
@@ -379,7 +379,7 @@ def _no_step(done: int, of: int) -> None:
 
 
 def _as_sequence(value: Any) -> list[Any]:
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | range):
         return list(value)
     if value is None or isinstance(value, str | PolynomialFilter) or np.ndim(value) == 0:
         return [value]

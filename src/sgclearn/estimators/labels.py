@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sgclearn._native import load_kernel
 from sgclearn.errors import InputError, InputTypeError, Setting
 from sgclearn.estimators.loss import Sigmoid, Softmax
-from sgclearn.validation.arrays import plain_array, real_array
+from sgclearn.validation.arrays import is_missing, plain_array, real_array
 from sgclearn.validation.parameters import Number, shown
 
 
@@ -25,7 +25,7 @@ def as_labels(y: Any) -> NDArray[Any]:
         )
     if array.dtype.kind == "O":
         for label in array.ravel():
-            if isinstance(label, tuple | list | set | dict | bytes | np.ndarray):
+            if isinstance(label, tuple | bytes) or type(label).__hash__ is None:
                 raise InputTypeError(
                     "every label must be one number or text",
                     shown(label),
@@ -62,9 +62,7 @@ def labelled_mask(y: NDArray[Any], unlabeled: Any) -> NDArray[np.bool_]:
 
 
 def _is_missing(value: Any, unlabeled: Any) -> bool:
-    if value is None or type(value).__name__ == "NAType":  # pandas' NA, without importing pandas
-        return True
-    if isinstance(value, float) and np.isnan(value):
+    if is_missing(value):
         return True
     if isinstance(value, str):
         return value == "" or (isinstance(unlabeled, str) and value == unlabeled)

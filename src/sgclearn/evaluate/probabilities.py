@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgclearn.errors import InputError
-from sgclearn.validation.arrays import real_array
-from sgclearn.validation.parameters import Number
+from sgclearn.validation.arrays import plain_array, real_array
+from sgclearn.validation.parameters import Number, shown
 
 Array = NDArray[np.float64]
 N_BINS = 15
@@ -83,22 +83,7 @@ def evaluate_probabilities(codes: Any, probabilities: Any) -> ProbabilityEvaluat
     >>> round(found.log_loss, 3), round(found.brier_score, 3)
     (0.415, 0.273)
     """
-    P = real_array(probabilities, "probabilities").astype(np.float64)
-    y = np.asarray(codes)
-    if P.ndim != 2 or y.shape != (len(P),) or len(P) == 0:
-        raise InputError(
-            "probabilities must have one row per label",
-            f"shapes {P.shape} and {y.shape}",
-            "pass both for the same samples",
-        )
-    if not (np.isfinite(P).all() and P.min() >= 0 and np.allclose(P.sum(axis=1), 1.0, atol=1e-6)):
-        raise InputError(
-            "rows of probabilities must be >= 0 and sum to 1", "others", "pass those of predict_proba"
-        )
-    if y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= P.shape[1]:
-        raise InputError(
-            f"codes must be columns from 0 to {P.shape[1] - 1}", repr(y[:5]), "encode the classes"
-        )
+    y, P = _checked(codes, probabilities)
     truth = np.zeros_like(P)
     truth[np.arange(len(P)), y] = 1.0
     confidence, right = P.max(axis=1), P.argmax(axis=1) == y
@@ -120,6 +105,27 @@ def untempered(probabilities: Array, temperature: float) -> Array:
     powers = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny)) * temperature
     exponentials = np.exp(powers - powers.max(axis=1, keepdims=True))
     return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+
+def _checked(codes: Any, probabilities: Any) -> tuple[NDArray[np.intp], Array]:
+    """Columns of the true classes (n,) and probabilities (n, C) that fit together."""
+    P = real_array(probabilities, "probabilities").astype(np.float64)
+    y = plain_array(codes, "codes")
+    if P.ndim != 2 or y.shape != (len(P),) or len(P) == 0:
+        raise InputError(
+            "probabilities must have one row per label",
+            f"shapes {P.shape} and {y.shape}",
+            "pass both for the same samples",
+        )
+    if not (np.isfinite(P).all() and P.min() >= 0 and np.allclose(P.sum(axis=1), 1.0, atol=1e-6)):
+        raise InputError(
+            "rows of probabilities must be >= 0 and sum to 1", "others", "pass those of predict_proba"
+        )
+    if y.dtype.kind not in "iu" or y.min() < 0 or y.max() >= P.shape[1]:
+        raise InputError(
+            f"codes must be columns from 0 to {P.shape[1] - 1}", shown(y[:5].tolist()), "encode the classes"
+        )
+    return y.astype(np.intp), P
 
 
 def reliability(confidence: Array, right: NDArray[np.bool_], n_bins: int = N_BINS) -> list[ReliabilityBin]:
@@ -167,23 +173,25 @@ class PredictionSets:
     n: int
 
     @classmethod
-    def fit(cls, codes: NDArray[np.intp], probabilities: Array, target: float) -> PredictionSets:
+    def fit(cls, codes: Any, probabilities: Any, target: float) -> PredictionSets:
         """Find the threshold on held-back labels: the `ceil((n + 1) target)`-th largest probability of a true class.
 
         New samples that are exchangeable with these have the true class in their set with probability at least
         `target`. With fewer than `target / (1 - target)` labels only sets of all classes promise that.
         """
-        Number(low=0.0, high=1.0).check("coverage", target)
+        target = Number(low=0.0, high=1.0).check("coverage", target)
+        codes, probabilities = _checked(codes, probabilities)
         scores = np.sort(probabilities[np.arange(len(codes)), codes])[::-1]
         place = int(np.ceil((len(codes) + 1) * target))
         return cls(float(scores[place - 1]) if 0 < place <= len(scores) else 0.0, target, len(codes))
 
-    def contains(self, probabilities: Array) -> NDArray[np.bool_]:
+    def contains(self, probabilities: Any) -> NDArray[np.bool_]:
         """Which classes are in the set of each sample (n, C)."""
-        return np.asarray(probabilities >= self.threshold)
+        return np.asarray(real_array(probabilities, "probabilities") >= self.threshold)
 
-    def evaluate(self, codes: NDArray[np.intp], probabilities: Array) -> dict[str, Any]:
+    def evaluate(self, codes: Any, probabilities: Any) -> dict[str, Any]:
         """Measured coverage on average and for the worst class, and the sizes of the sets."""
+        codes, probabilities = _checked(codes, probabilities)
         inside = self.contains(probabilities)
         covered = inside[np.arange(len(codes)), codes]
         per_class = {int(code): float(covered[codes == code].mean()) for code in np.unique(codes)}

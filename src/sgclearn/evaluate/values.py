@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError
 from sgclearn.evaluate.intervals import Interval, check_confidence, percentile_interval
 from sgclearn.evaluate.table import Table
+from sgclearn.validation.arrays import real_array
+from sgclearn.validation.parameters import check_parameter, check_type
 
 N_BOOTSTRAP = 1000
 _BLOCK = 2**22  # weights drawn at once
@@ -101,8 +103,9 @@ def evaluate_values(
     (0.3333, 0.8929)
     """
     confidence = check_confidence(confidence)
-    truth, guess = (np.asarray(y, dtype=np.float64) for y in (y_true, y_pred))
-    truth, guess = truth.reshape(len(truth), -1), guess.reshape(len(guess), -1)
+    seed = check_parameter("random_state", seed)
+    check_type(targets, (tuple, list), "targets", "give one name a column")
+    truth, guess = (_columns(y, name) for name, y in (("y_true", y_true), ("y_pred", y_pred)))
     if truth.shape != guess.shape or truth.shape[1] != len(targets) or not np.isfinite(guess).all():
         raise InputError(
             "y_true and y_pred must be finite numbers of the same samples, one column a target",
@@ -128,6 +131,19 @@ def evaluate_values(
     )
     r2, mae = (percentile_interval(float(every[k].mean()), drawn[k].mean(axis=1), confidence) for k in (0, 1))
     return ValueEvaluation(len(truth), r2, mae, per_target, confidence)
+
+
+def _columns(y: Any, name: str) -> NDArray[np.float64]:
+    """Numbers (m, q) of (m,) or (m, q)."""
+    values = real_array(y, name).astype(np.float64)
+    if not values.size or values.ndim > 2:
+        raise InputError(
+            f"{name} must be numbers, one row a sample",
+            f"shape {values.shape}",
+            "give one or more samples",
+            argument=name,
+        )
+    return values.reshape(len(values), -1)
 
 
 def _resampled(

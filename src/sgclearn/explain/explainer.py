@@ -20,8 +20,8 @@ from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph
 from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.propagate import check_rows
-from sgclearn.validation.matrices import as_matrix
-from sgclearn.validation.parameters import shown
+from sgclearn.validation.matrices import as_matrix, check_values
+from sgclearn.validation.parameters import is_whole, shown
 
 
 class _AllClasses:
@@ -102,6 +102,7 @@ class Explainer:
     def explain_row(self, row: Any, against: Any = None, *, label: Any = None) -> Explanation:
         """Explain a sample of several nodes: a row (1, n) of a readout."""
         row = sparse.csr_array(as_matrix(row, "row"))
+        check_values(row, "row")
         if row.shape != (1, self.n_nodes):
             raise InputError(
                 f"row must have one entry per node, shape (1, {self.n_nodes})", f"shape {row.shape}",
@@ -145,8 +146,7 @@ class Explainer:
     def _position(self, node: Any) -> int:
         if isinstance(node, str) and self.graph is not None:
             return int(self.graph.positions([node])[0])
-        is_whole = isinstance(node, int | np.integer) and not isinstance(node, bool)
-        if not is_whole or not 0 <= int(node) < self.n_nodes:
+        if not is_whole(node) or not 0 <= int(node) < self.n_nodes:
             raise InputError(
                 f"node must be a position from 0 to {self.n_nodes - 1}", shown(node),
                 "graph.positions([id]) gives the position of an id", argument="node",

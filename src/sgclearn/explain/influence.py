@@ -19,10 +19,10 @@ from sgclearn.estimators.loss import Softmax
 from sgclearn.explain.linear import CLASSES, LinearModel
 from sgclearn.filters import CustomFilter
 from sgclearn.graph import Graph
-from sgclearn.graph.checks import positions_of
 from sgclearn.propagation import propagate
 from sgclearn.propagation.design import Design, ExplicitDesign
 from sgclearn.propagation.node_features import NodeFeatures
+from sgclearn.validation.arrays import positions_of
 
 Array = NDArray[np.float64]
 MOST_REFITS = 2000  # labels that are left out one by one

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sgclearn.errors import InputError, InputTypeError
+from sgclearn.estimators.base import BaseSGC
 from sgclearn.filters import Member, coefficients_of, members_of
+from sgclearn.validation.arrays import is_missing
 from sgclearn.validation.parameters import shown
 
 Array = NDArray[np.float64]
@@ -50,11 +52,11 @@ class LinearModel:
     @classmethod
     def of(cls, model: Any) -> LinearModel:
         """The linear model inside a fitted estimator."""
-        if not hasattr(model, "fit") or not hasattr(type(model), "predict"):
+        if not isinstance(model, BaseSGC):
             raise InputTypeError(
-                "model must be a fitted estimator of sgclearn",
+                "model must be a fitted SGC estimator of sgclearn",
                 type(model).__name__,
-                "pass the model",
+                "pass the model itself; a text classifier has explain() of its own",
                 argument="model",
             )
         check_is_fitted(model)
@@ -80,7 +82,8 @@ class LinearModel:
 
     def number(self, output: Any, argument: str) -> int:
         """Column of a class, label or target."""
-        if output not in self.outputs:
+        # Neither arrays nor pandas' NA compare with a class.
+        if getattr(output, "shape", ()) != () or is_missing(output) or output not in self.outputs:
             some = ", ".join(repr(known) for known in self.outputs[:10]) + (
                 ", ..." if len(self.outputs) > 10 else ""
             )

@@ -218,7 +218,7 @@ class Encoding:
         try:
             columns = tuple(_column_from_dict(column) for column in state["columns"])
             dtype, sparse, impute = state["dtype"], state["sparse"], state["impute"]
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
                 "a feature encoding must be the dictionary that Encoding.to_dict gives",
                 f"one that lacks or garbles {error}",

@@ -15,7 +15,7 @@ from sgclearn.features.frames import as_arrow, index_is_id, is_pandas, named_id,
 from sgclearn.graph.checks import check_graph
 from sgclearn.graph.hints import spelling_hint
 from sgclearn.tables.messages import counted, listing
-from sgclearn.validation.arrays import plain_array
+from sgclearn.validation.arrays import is_missing, plain_array
 from sgclearn.validation.parameters import Choice, shown
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ Split = Literal["train", "val", "test"]
 LABEL_NAMES = ("label", "labels", "class", "target", "y")
 SPLIT_NAMES = ("split", "set", "subset")
 SPLIT_WORDS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
+_NUMBERS = (int, float, np.integer, np.floating)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,7 +269,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
 
 
 def _word(value: Any) -> str:
-    return "" if value is None or value != value else str(value).strip().lower()
+    return "" if is_missing(value) else str(value).strip().lower()
 
 
 def _listed(values: Iterable[Any], name: str) -> list[Any]:
@@ -281,7 +282,7 @@ def _listed(values: Iterable[Any], name: str) -> list[Any]:
         plain_array(values, name).ravel().tolist() if hasattr(values, "__array__") else list(values)
     )
     for value in listed:
-        if isinstance(value, list | tuple | dict | set) or (hasattr(value, "__array__") and np.ndim(value)):
+        if isinstance(value, list | tuple | dict | set) or getattr(value, "shape", ()) != ():
             raise InputTypeError(
                 f"{name} must be single values", shown(value), "give one a row", argument=name
             )
@@ -291,14 +292,14 @@ def _listed(values: Iterable[Any], name: str) -> list[Any]:
 def _as_classes(values: Iterable[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Classes as int64 or as strings, and which rows have one."""
     listed = _listed(values, "labels")
-    empty = [value is None or value != value or value == "" for value in listed]
+    empty = [is_missing(value) or (isinstance(value, str) and value == "") for value in listed]
     held = {type(value) for value, nothing in zip(listed, empty, strict=True) if not nothing}
     labelled = ~np.array(empty, dtype=np.bool_)
     if all(issubclass(kind, str) for kind in held) or held == {bool}:
         # A boolean is a name of a class, not a number: its spelling is what a person wants to see again.
         classes = [None if nothing else str(value) for value, nothing in zip(listed, empty, strict=True)]
         return _objects(classes), labelled
-    if all(issubclass(kind, int | float | np.integer | np.floating) for kind in held) and bool not in held:
+    if all(issubclass(kind, _NUMBERS) and kind not in (bool, np.timedelta64) for kind in held):
         numbers = [-1 if nothing else value for value, nothing in zip(listed, empty, strict=True)]
         if all(abs(number) < 2**63 and float(number).is_integer() for number in numbers):
             integers = np.array(numbers, dtype=np.int64)

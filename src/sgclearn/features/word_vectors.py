@@ -17,7 +17,7 @@ from sgclearn.errors import DataFileError, InputError, InputTypeError
 from sgclearn.tables.archives import open_archive
 from sgclearn.tables.contents import content
 from sgclearn.validation.parameters import check_texts, check_type
-from sgclearn.validation.reading import as_path
+from sgclearn.validation.reading import as_path, check_encoding, reading
 
 if TYPE_CHECKING:
     import os
@@ -60,8 +60,8 @@ class WordVectors:
             )
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
             raise InputError(
-                "matrix must have one row a word",
-                f"shape {self.matrix.shape} for {len(self.words):,} words",
+                "matrix must have numbers, one row a word",
+                f"{self.matrix.dtype} of shape {self.matrix.shape} for {len(self.words):,} words",
                 "give the words in the order of the rows",
                 argument="matrix",
             )
@@ -131,13 +131,14 @@ def read_word_vectors(
         In the order of the file; of two lines with the same word the first counts.
     """
     path = as_path(path)
-    check_type(encoding, str, "encoding", "name one, such as utf-8")
+    check_encoding(encoding)
     wanted = None
     if words is not None:
         wanted = {word for spelled in check_texts(words, "words") for word in (spelled, spelled.lower())}
-    if path.suffix.lower() == ".npz":
-        return _kept(_of_npz(path), wanted)
-    return _of_text(path, wanted, encoding)
+    with reading(path, "a file of word vectors"):
+        if path.suffix.lower() == ".npz":
+            return _kept(_of_npz(path), wanted)
+        return _of_text(path, wanted, encoding)
 
 
 def _kept(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:
@@ -160,7 +161,7 @@ def _of_npz(path: Path) -> WordVectors:
             f"{matrix.dtype} of shape {matrix.shape}",
             "write it again",
         )
-    words = arrays["words"].tolist() if "words" in arrays else _words_next_to(path)
+    words = _words_of(path, arrays["words"]) if "words" in arrays else _words_next_to(path)
     if len(words) != len(matrix):
         raise DataFileError(
             f"{path} must have one row a word",
@@ -168,6 +169,17 @@ def _of_npz(path: Path) -> WordVectors:
             "write it again",
         )
     return WordVectors(words, _finite(path, matrix.astype(np.float32)))
+
+
+def _words_of(path: Path, words: NDArray[Any]) -> list[str]:
+    if words.ndim != 1 or words.dtype.kind != "U":
+        raise DataFileError(
+            f"{path}: words must be a list of texts",
+            f"{words.dtype} of shape {words.shape}",
+            "write it again",
+        )
+    found: list[str] = words.tolist()
+    return found
 
 
 def _words_next_to(path: Path) -> list[str]:

@@ -217,12 +217,14 @@ Wanted = Member | tuple[Member, ...]
 
 def coefficients_of(member: Member) -> Array:
     """Coefficients of a filter; a whole number k is the power `S^k`. Not to be written to."""
-    return member.coefficients if isinstance(member, PolynomialFilter) else _power(member)
+    if isinstance(member, PolynomialFilter):
+        return member.coefficients
+    _check_hops(member, least=0)
+    return _power(int(member))
 
 
-@lru_cache(maxsize=64, typed=True)  # every fit asks several times
+@lru_cache(maxsize=64)  # every fit asks several times
 def _power(hops: int) -> Array:
-    _check_hops(hops, least=0)
     coefficients = np.append(np.zeros(hops), 1.0)
     coefficients.flags.writeable = False
     return coefficients

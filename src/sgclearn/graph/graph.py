@@ -206,7 +206,18 @@ class Graph(Converters):
         if self.weights is None:
             return np.diff(self.indptr).astype(np.float64)
         sums = np.bincount(self._sources(), weights=self.weights, minlength=self.n_nodes)
-        return sums.astype(np.float64, copy=False)  # a graph without edges counts in integers
+        return self._finite(sums.astype(np.float64, copy=False), None)  # without edges it counts in integers
+
+    def _finite(self, degrees: NDArray[np.float64], nodes: NDArray[np.intp] | None) -> NDArray[np.float64]:
+        if np.isfinite(degrees).all():
+            return degrees
+        wrong = np.flatnonzero(~np.isfinite(degrees))
+        first = int(wrong[0] if nodes is None else nodes[wrong[0]])
+        raise InputError(
+            "every degree must be a finite sum of weights",
+            f"inf for node {str(self.ids[first])!r} ({len(wrong):,} such)",
+            "multiply all weights of the graph by one number that brings them near 1",
+        )
 
     def _sources(self) -> NDArray[Any]:
         return np.repeat(np.arange(self.n_nodes, dtype=self.indptr.dtype), np.diff(self.indptr))
@@ -231,7 +242,7 @@ class Graph(Converters):
         matrix.has_canonical_format = True
         return matrix
 
-    def rows(self, nodes: NDArray[np.intp]) -> sp.csr_array:
+    def rows(self, nodes: ArrayLike) -> sp.csr_array:
         """Rows of A of the nodes at these positions, shape (len(nodes), n). Cost: O(edges at the nodes).
 
         Examples
@@ -248,14 +259,15 @@ class Graph(Converters):
         values = np.ones(len(entries)) if self.weights is None else self.weights[entries]
         return sp.csr_array((values, self.indices[entries], indptr), shape=(len(nodes), self.n_nodes))
 
-    def row_sums(self, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+    def row_sums(self, nodes: ArrayLike) -> NDArray[np.float64]:
         """Degrees of the nodes at these positions, added up in the order of `degrees`."""
         nodes = self._positions(nodes)
         lengths = np.diff(self.indptr)[nodes].astype(np.float64)
         if self.weights is None:
             return lengths
         owner = np.repeat(np.arange(len(nodes)), lengths.astype(np.int64))
-        return np.bincount(owner, weights=self.rows(nodes).data, minlength=len(nodes)).astype(np.float64)
+        sums = np.bincount(owner, weights=self.rows(nodes).data, minlength=len(nodes))
+        return self._finite(sums.astype(np.float64), nodes)
 
     def subgraph(self, nodes: ArrayLike) -> Graph:
         """Graph of some nodes and the edges between them: `A[nodes][:, nodes]`, ids kept.

@@ -13,7 +13,8 @@ from scipy import sparse
 
 from sgclearn.errors import InputError, Setting, SgclearnWarning, Words
 from sgclearn.graph import Graph
-from sgclearn.graph.checks import check_graph, positions_of
+from sgclearn.graph.checks import check_graph
+from sgclearn.validation.arrays import positions_of
 from sgclearn.validation.parameters import check_dtype, check_parameter, shown
 
 Array = NDArray[np.float64]

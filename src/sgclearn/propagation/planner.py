@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from sgclearn.errors import MemoryLimitError, Setting
 from sgclearn.filters import Wanted, hops_of, members_of
-from sgclearn.graph.checks import positions_of
 from sgclearn.propagation.costs import LBFGS_VECTORS, CostModel, Estimate
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.engines.contract import Prices
 from sgclearn.propagation.neighbourhood import hop_sets
 from sgclearn.propagation.node_features import NodeFeatures
 from sgclearn.propagation.readout import Readout
+from sgclearn.validation.arrays import positions_of
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 from sgclearn.validation.parameters import PLANS, Choice, check_parameter, check_type
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn.errors import InputError
-from sgclearn.graph.checks import positions_of
+from sgclearn.validation.arrays import positions_of
 from sgclearn.validation.matrices import as_matrix, check_values
 
 

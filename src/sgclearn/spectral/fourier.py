@@ -48,8 +48,8 @@ def fourier_transform(X: Any, spectrum: Spectrum) -> Array:
     array([4.242641, 0.      ])
     """
     check_type(spectrum, Spectrum, "spectrum", "make one with exact_spectrum(operator)")
-    is_vector = not sparse.issparse(X) and np.ndim(X) == 1
     columns = check_features(X, len(spectrum.scale))
+    is_vector = not sparse.issparse(X) and np.ndim(X) == 1
     if sparse.issparse(columns):
         coefficients = (columns.T @ (spectrum.scale[:, None] * spectrum.modes)).T
     else:
@@ -69,8 +69,8 @@ def inverse_fourier_transform(coefficients: Any, spectrum: Spectrum) -> Array:
     array([1., 2., 4.])
     """
     check_type(spectrum, Spectrum, "spectrum", "make one with exact_spectrum(operator)")
-    is_vector = np.ndim(coefficients) == 1
     X = (spectrum.modes @ check_features(coefficients, len(spectrum.scale))) / spectrum.scale[:, None]
+    is_vector = not sparse.issparse(coefficients) and np.ndim(coefficients) == 1
     return np.asarray(X[:, 0] if is_vector else X)
 
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError, InputTypeError
 from sgclearn.validation.parameters import shown
 
+_FLOATS = (float, np.floating)
+
 
 def plain_array(values: Any, name: str) -> NDArray[Any]:
     """Values as an array, without a copy where they are one.
@@ -70,13 +72,22 @@ def refuse_masks(values: Any, name: str) -> None:
         )
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a single value stands for none: None, NaN, or the NA of pandas, which is found without importing it."""
+    return (
+        value is None or type(value).__name__ == "NAType" or (isinstance(value, _FLOATS) and value != value)
+    )
+
+
 def real_array(values: Any, name: str) -> NDArray[Any]:
     """Values as an array of real numbers: bool, integer or float of any width."""
     array = plain_array(values, name)
-    if array.dtype.kind == "O" and array.size:
+    if not array.size:
+        return np.zeros(array.shape)
+    if array.dtype.kind == "O":
         with suppress(TypeError, ValueError, OverflowError):
             array = array.astype(np.float64)
-    if array.dtype.kind not in "biuf" and array.size:
+    if array.dtype.kind not in "biuf":
         raise InputTypeError(
             f"{name} must be real numbers",
             f"an array of {array.dtype}",
@@ -87,3 +98,28 @@ def real_array(values: Any, name: str) -> NDArray[Any]:
         with np.errstate(over="ignore"):  # what is too large becomes infinity, which its use refuses
             return array.astype(np.float64)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def positions_of(nodes: Any, n_nodes: int) -> NDArray[np.intp]:
+    """Positions of the named nodes (m,), from positions in any order or a mask (n,)."""
+    array = plain_array(nodes, "nodes")
+    if array.dtype == bool:
+        if array.shape != (n_nodes,):
+            raise InputError(
+                "a mask of nodes must have one entry a node", f"shape {array.shape}, not ({n_nodes},)"
+            )
+        return np.flatnonzero(array)
+    if array.size == 0 and array.ndim == 1:
+        return np.zeros(0, dtype=np.intp)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(
+            "nodes must be row numbers or a mask",
+            f"dtype {array.dtype} and shape {array.shape}",
+            "graph.positions(ids) turns ids into row numbers",
+            argument="nodes",
+        )
+    if array.min() < 0 or array.max() >= n_nodes:
+        raise InputError(
+            f"nodes must lie between 0 and {n_nodes - 1}", f"{array.min()} to {array.max()}", argument="nodes"
+        )
+    return array.astype(np.intp, copy=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ MOST_COLUMNS = 10_000_000
 # Features that are all smaller vanish when they are squared.
 SMALLEST = 1e-152
 _SMALL_BYTES = 1e8
+_NO_NUMBER = re.compile(r"could not convert|argument must be .* number")  # numpy, of an entry
 
 
 def as_matrix(X: Any, name: str = "X") -> Any:
@@ -93,6 +95,12 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise InputError(
             "X must hold numbers that a float can hold", "others", "convert or scale them", argument="X"
         ) from None
+    except (ValueError, TypeError) as error:
+        if not _NO_NUMBER.search(str(error)):
+            raise  # in scikit-learn's own words
+        kind = InputTypeError if isinstance(error, TypeError) else InputError
+        remedy = "read_features turns columns of text into numbers"
+        raise kind("X must hold numbers", str(error), remedy, argument="X") from None
 
 
 def check_values(X: Any, name: str = "X") -> float:

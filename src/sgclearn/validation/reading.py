@@ -56,6 +56,21 @@ def as_path(path: object) -> Path:
         ) from None
 
 
+def check_encoding(encoding: object) -> str:
+    """Name of an encoding of text."""
+    try:
+        if isinstance(encoding, str) and "a".encode(encoding):
+            return encoding
+    except (LookupError, ValueError):  # no text encoding; a NUL in the name
+        pass
+    raise InputError(
+        "encoding must be one that Python knows",
+        shown(encoding),
+        "name one, such as 'utf-8' or 'latin-1'",
+        argument="encoding",
+    )
+
+
 def regular_file(
     path: str | os.PathLike[str], what: str = "file", error: type[SgclearnError] = DataFileError
 ) -> Path:

@@ -12,13 +12,13 @@ from sklearn.base import clone
 
 from sgclearn.errors import InputError
 from sgclearn.graph import Graph
-from sgclearn.graph.checks import positions_of
 from sgclearn.propagation.compute import Compute
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.geo.metrics import NEAR
 from sgclearn.tasks.geo.model import DEFAULT_BUCKET, DEFAULT_N_HOPS, GeoSGC
 from sgclearn.tasks.geo.sphere import haversine
 from sgclearn.tasks.geo.users import check_points
+from sgclearn.validation.arrays import positions_of
 from sgclearn.validation.parameters import Number
 
 ONE_MAP_DECAYS = (1e-4, 3e-5, 1e-5, 3e-6, 1e-6)

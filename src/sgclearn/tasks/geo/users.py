@@ -18,7 +18,7 @@ from sgclearn.tables.columns import id_array
 from sgclearn.tables.contents import content
 from sgclearn.tables.messages import counted
 from sgclearn.tables.reading import TableFile, open_table
-from sgclearn.validation.reading import as_path, reading
+from sgclearn.validation.reading import as_path, check_encoding, reading
 
 ID_NAMES = ("id", "user", "user_id", "node", "name")
 LAT_NAMES = ("lat", "latitude")
@@ -219,7 +219,7 @@ def read_user_info(path: str | os.PathLike[str], *, encoding: str = "latin-1") -
         Also packed (`.gz`, `.bz2`, `.xz`).
     encoding : str, default "latin-1"
     """
-    path = as_path(path)
+    path, encoding = as_path(path), check_encoding(encoding)
     rows: dict[str, tuple[float, float, str]] = {}
     with reading(path, "a file of users and tweets"):
         for number, line in enumerate(bytes(content(path)).split(b"\n"), start=1):

@@ -29,7 +29,6 @@ from sgclearn.estimators.labels import (
     labelled_mask,
 )
 from sgclearn.estimators.loss import Link, Sigmoid
-from sgclearn.graph.checks import positions_of
 from sgclearn.propagation.compute import Compute, check_compute
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.protocol import OnStage, lazily, silent
@@ -37,6 +36,7 @@ from sgclearn.tasks.text.documents import WordTable, hops_of, new_logits
 from sgclearn.tasks.text.explain import Explanation, explain_document, strongest_words
 from sgclearn.tasks.text.graph import TextGraph, TextGraphBuilder
 from sgclearn.tasks.text.tokens import check_documents
+from sgclearn.validation.arrays import positions_of
 from sgclearn.validation.memory import format_bytes, memory_limit_bytes
 from sgclearn.validation.parameters import COUNT, MOST_HOPS, Choice, Whole
 
