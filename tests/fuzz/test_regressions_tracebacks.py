@@ -37,7 +37,9 @@ from sgclearn import (
 from sgclearn.datasets import make_block_graph
 from sgclearn.errors import InputError, SgclearnError
 from sgclearn.evaluate import PredictionSets, evaluate_values
+from sgclearn.explain import leave_one_out
 from sgclearn.features import WordVectors, read_word_vectors
+from sgclearn.graph import NodeIds
 from sgclearn.persist.container import read_container
 from sgclearn.spectral import exact_spectrum, fourier_transform
 from sgclearn.tasks.geo import read_user_info
@@ -276,6 +278,11 @@ LATER: dict[str, Callable[[], Any]] = {
     "class that is a slice": lambda: evaluate_predictions([0, 1], [0, 1], classes=[0, 1, slice(2)]),
     "features of texts": lambda: _fitted_multilabel().predict_proba(_frame(["c0"] * 6)),
     "features of mixed types": lambda: _fitted_multilabel().predict_proba(_frame([None, *"ab", 2, 3, 4])),
+    "words for ids that are none": lambda: NodeIds(["a", "a"], once=2.0),  # type: ignore[arg-type]
+    "recipe that is an array": lambda: TextSGCClassifier(recipe=np.zeros(0)).fit(DOCS, [*"aabb", "", "b"]),  # type: ignore[arg-type]
+    "nodes of an influence that are no positions": lambda: leave_one_out(
+        SGCClassifier().fit(features(), labels(), graph=graph()), features(), labels(), graph(), [0.5]
+    ),
     "degrees that overflow": lambda: Graph.from_edges([(0, 1), (1, 2)], weights=[1.7e308, 1.7e308]).degrees(),
     "sums that overflow": lambda: Graph.from_edges([(0, 1), (1, 2)], weights=[1.7e308, 1.7e308]).row_sums(
         [1]

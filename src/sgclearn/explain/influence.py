@@ -135,7 +135,7 @@ def leave_one_out(
     rows = np.flatnonzero(labelled_mask(labels, model.unlabeled))
     Z, asked = (
         _samples(model, X, graph, rows),
-        _samples(model, X, graph, positions_of(np.asarray(nodes, dtype=np.intp), len(labels))),
+        _samples(model, X, graph, positions_of(nodes, len(labels))),
     )
     exact = _at_samples(model)
     refit = _refit_shared if exact.scale is None and exact.class_weight is None else _refit_apart

@@ -51,6 +51,7 @@ class NodeIds:
     def __init__(
         self, values: ArrayLike | Iterable[Any] | int, *, once: str = "every node id must be given once"
     ) -> None:
+        check_type(once, str, "once", "say in words what must hold")
         if isinstance(values, (int, np.integer)):
             Whole(high=MAX_NODES).check("the number of nodes", values)
             self._store("range", int(values), None)

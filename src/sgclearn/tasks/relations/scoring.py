@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sgclearn.errors import InputError
 from sgclearn.evaluate.intervals import Interval, percentile_interval, wilson
 from sgclearn.evaluate.table import Table
+from sgclearn.validation.parameters import check_parameter
 
 NEGATIVES = ("Other", "no_relation")  # labels that say "none of the relations"
 _RESAMPLES = 1000
@@ -186,7 +187,7 @@ def evaluate_relations(
         scores = _f1(weights @ hits.T, weights @ said.T, weights @ there.T)
         return scores.mean(axis=1) if relations else np.zeros(len(weights))
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_parameter("random_state", seed))
     draws = rng.multinomial(len(true), np.full(len(true), 1 / len(true)), size=n_resamples)
     whole = float(value(np.ones((1, len(true))))[0])
     rows = [
