@@ -21,11 +21,11 @@ import sgclearn
 from fuzz import odd
 from fuzz.odd import describe
 
-# Commands, campaigns of hours, and what other rooms call with arguments that they have checked. The two tasks are
+# Commands, campaigns of hours, and what other rooms call with arguments that they have checked. The tasks are
 # here because not all of their functions check their arguments yet.
 _INNER_ROOMS = frozenset(
     {"cli", "bench", "paper", "baselines", "experiments", "runs", "tables", "propagation.engines",
-     "estimators.solvers", "tasks.geo", "tasks.relations"}
+     "estimators.solvers", "tasks.geo", "tasks.relations", "tasks.zeroshot"}
 )  # fmt: skip
 # These fetch from the network, or are the plain records that other calls return.
 LEFT_OUT = frozenset(

@@ -13,12 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sgclearn.errors import InputError, SgclearnWarning
 from sgclearn.graph import Graph
-from sgclearn.graph.checks import positions_of
 from sgclearn.propagation import propagate
 from sgclearn.propagation.compute import Compute
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.zeroshot.regression import DualRidge, Kernel
-from sgclearn.validation.arrays import real_array
+from sgclearn.validation.arrays import positions_of, real_array
 from sgclearn.validation.parameters import Choice, Number
 
 Array = NDArray[np.float64]
