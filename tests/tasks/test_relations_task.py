@@ -58,6 +58,22 @@ def test_fit_writes_a_run_that_predicts_and_evaluates(
     assert json.loads(capsys.readouterr().out)["n"] == 3
 
 
+def test_explain_adds_up_and_draws_arcs(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, svg = files / "run", files / "arcs.svg"
+    assert run_sgc([*fit(files), "--out", str(out), "--json"]) == 0
+    capsys.readouterr()
+    assert run_sgc(["relations", "explain", str(out), "Ca3", "--svg", str(svg), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    total = document["elsewhere"] + sum(row["contribution"] for row in document["tokens"])
+    assert total == pytest.approx(document["margin"])
+    assert [row["token"] for row in document["tokens"]] == ["The", "ice", "caused", "heavy", "falls"]
+    assert svg.read_text().startswith("<svg")
+    assert run_sgc(["relations", "explain", str(out), "Ca3"]) == 0
+    assert "ice caused falls" in capsys.readouterr().out
+    assert run_sgc(["relations", "explain", str(out), "nobody"]) == 2
+    assert "must be the id of one of" in capsys.readouterr().err
+
+
 def test_sentences_are_held_back_where_no_test_file_is_given(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from sgclearn.runs.predictions import Predictions
     from sgclearn.tasks.driver import Fit
     from sgclearn.tasks.protocol import Samples, Task
+
+# Modules with commands that one task has besides those of all.
+MORE_COMMANDS = {"relations": ("relations_explain",)}
 
 
 def fit_and_show(task: Task, data: Any, model: Any, out: Path | None, force: bool, as_json: bool) -> None:
@@ -194,6 +198,9 @@ def task_app(task: Task) -> typer.Typer:
     predict.__doc__ = f"Predict new {task.unit}s of a run, or its own again."
     _add(app, fit, data=task.Data, model=task.Model)
     _add(app, predict, new=task.New)
+    for name in MORE_COMMANDS.get(task.name, ()):
+        module = importlib.import_module(f"sgclearn.cli.{name}")
+        app.command(module.COMMAND, help=help_of(module.command))(module.command)
     if task.Measure is None:
         app.command("evaluate", help=help_of(evaluate.command))(evaluate.command)
         return app

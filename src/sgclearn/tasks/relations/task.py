@@ -127,9 +127,10 @@ class Relations(Task):
         decay: Any = model.weight_decay
         if decay is None:
             decay = DEFAULT_DECAYS if len(samples.where("val")) else DEFAULT_DECAY
+        plain = "words and paths" if _of(samples).vectors is None else "without hops"
         return [
             Candidate(
-                "SGC" if k else "words and paths",
+                "SGC" if k else plain,
                 SGCRelationClassifier(
                     _of(samples).vectors, n_hops=k, weight_decay=decay, min_count=model.min_count
                 ),
