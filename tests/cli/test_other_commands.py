@@ -15,7 +15,7 @@ from cli_runs import Files, Sgc, assert_mistake
 import sgclearn
 from sgclearn import evaluate_predictions
 from sgclearn.cli import output
-from sgclearn.cli.output import Screen, in_options
+from sgclearn.cli.output import Screen
 from sgclearn.runs.predictions import ClassPredictions
 from sgclearn.runs.splits import hold_out
 
@@ -199,22 +199,6 @@ def test_help_loads_nothing_heavy() -> None:
 
 def test_version(sgc: Sgc) -> None:
     assert sgc("--version").out == f"sgc {sgclearn.__version__}\n"
-
-
-def test_messages_speak_of_options() -> None:
-    assert in_options("weight_decay must be >= 0: got -1.") == "--weight-decay must be >= 0: got -1."
-    assert (
-        in_options("choose it with weight=, or weight=False.")
-        == "choose it with --weights-column, or --unweighted."
-    )
-    assert in_options("say header=True or header=False (--header or --no-header on the command line).") == (
-        "say --header or --no-header."
-    )
-    remark = 'choose impute="mean", impute="median" or impute="zero" (--impute on the command line).'
-    assert in_options(remark) == "choose --impute mean, --impute median or --impute zero."
-    assert in_options("/data/n_hops/weight_decay.csv") == "/data/n_hops/weight_decay.csv"
-    assert in_options("n_hops.csv must be a file.") == "n_hops.csv must be a file."
-    assert in_options("column 'id_column' of source my_table") == "column 'id_column' of source my_table"
 
 
 def test_hold_out_takes_the_same_share_of_every_class() -> None:

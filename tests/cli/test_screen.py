@@ -11,7 +11,8 @@ import pytest
 from cli_runs import Files, Sgc, assert_mistake
 
 from sgclearn.cli import output
-from sgclearn.cli.output import Screen, in_options
+from sgclearn.cli.output import Screen, option
+from sgclearn.errors import ANY, Alternatives, InputError, Setting, in_file
 from sgclearn.estimators.cv import DEFAULT_DECAYS
 
 DECAY = ("--weight-decay", "1e-3")
@@ -46,22 +47,32 @@ def test_prose_is_wrapped_between_words(
 
 
 @pytest.mark.parametrize(
-    ("message", "expected"),
+    ("setting", "spelled"),
     [
-        ("n_trials must be a whole number >= 1: got 0.", "--trials must be a whole number >= 1: got 0."),
-        ("name must be one of debian: got 'x'.", "--dataset must be one of debian: got 'x'."),
-        ("cv must be at least 2: got 1.", "--cv must be at least 2: got 1."),
-        ("f.csv: gamma must be >= 0.", "f.csv: --gamma must be >= 0."),
-        ("got gamma=1.0, leave gamma out.", "got --gamma 1.0, leave --gamma out."),
-        ("say directed=True.", "say --directed."),
-        ("got source='a' and target=None;", "got --source-column a and no --target-column;"),
-        ("impute must be 'mean' or None: got 3.", "--impute must be 'mean': got 3."),
-        ("the name must be given; source data.", "the name must be given; source data."),
-        ("raise max_iter, tol or weight_decay.", "raise --max-iter or --weight-decay."),
+        (Setting("n_trials"), "--trials"),
+        (Setting("nodes", ANY), "--features"),
+        (Setting("gamma", 1.0), "--gamma 1"),
+        (Setting("impute", "mean"), "--impute mean"),
+        (Setting("directed", True), "--directed"),
+        (Setting("id_column", False), "--row-numbers"),
+        (Setting("weight", False), "--unweighted"),
+        (Setting("weight", "cost"), "--weights-column cost"),
+        (Setting("target", None), "no --target-column"),
+        (Setting("tol"), None),
     ],
 )
-def test_words_of_the_library_become_options(message: str, expected: str) -> None:
-    assert in_options(message) == expected
+def test_settings_of_the_library_become_options(setting: Setting, spelled: str | None) -> None:
+    assert option(setting) == spelled
+
+
+def test_errors_name_options_and_leave_the_words_of_the_user_alone() -> None:
+    ways = Alternatives(*map(Setting, ("max_iter", "tol", "weight_decay")))
+    error = InputError("n_trials must be > 0", "'id_column'", ("raise ", ways), argument="n_trials")
+    assert (
+        error.render(option) == "--trials must be > 0: got 'id_column'; raise --max-iter or --weight-decay."
+    )
+    named = in_file(error, "/data/n_hops/weight_decay.csv")
+    assert named.render(option).startswith("/data/n_hops/weight_decay.csv: --trials must")
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,9 @@ def peer_environment(folder: Path, on_package: OnPackage | None = None) -> PeerE
             return PeerEnvironment(python, {})
     elif folder.exists() and any(folder.iterdir()):
         raise InputError(
-            f"the peers' environment must have a folder of its own: got {folder}, which holds something else; "
-            "name a new one."
+            "the peers' environment must have a folder of its own",
+            f"{folder}, which holds something else",
+            "name a new one",
         )
     _make(folder, python)
     pinned = folder / "constraints.txt"

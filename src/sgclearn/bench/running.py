@@ -109,7 +109,7 @@ def run_cases(
 def check_letter(letter: str) -> Case:
     """The case of a letter, or an error that lists them."""
     if letter not in CASES:
-        raise InputError(f"a case must be one of {', '.join(CASES)}: got {letter!r}.")
+        raise InputError(f"a case must be one of {', '.join(CASES)}", repr(letter))
     return CASES[letter]
 
 

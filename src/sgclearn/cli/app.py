@@ -28,7 +28,7 @@ from sgclearn.cli import (
     tune,
 )
 from sgclearn.cli.options import help_of
-from sgclearn.cli.output import complain, in_options, option
+from sgclearn.cli.output import complain, option
 from sgclearn.errors import SgclearnError, SgclearnWarning
 from sgclearn.tasks import TASKS, get_task
 from sgclearn.version import __version__
@@ -96,7 +96,7 @@ def run(arguments: Sequence[str]) -> int:
     shown: set[str] = set()
 
     def show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-        text = in_options(message.render(option) if isinstance(message, SgclearnWarning) else str(message))
+        text = message.render(option) if isinstance(message, SgclearnWarning) else str(message)
         if text not in shown:
             shown.add(text)
             complain(f"warning: {text}")
@@ -120,7 +120,7 @@ def _run(arguments: list[str]) -> int:
         where = error.ctx.command_path if error.ctx is not None else "sgc"
         return _mistake(f"{where}: {_usage_fault(error, arguments)}; see {where} --help.")
     except SgclearnError as error:
-        return _mistake(f"sgc: {in_options(error.render(option))}")
+        return _mistake(f"sgc: {error.render(option)}")
     except (KeyboardInterrupt, typer.Abort):
         complain("sgc: stopped by an interruption.")
         return INTERRUPTED

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgclearn.cli.options import ForceFlag, JsonFlag, named_in, with_options
-from sgclearn.cli.output import Screen, complain, counted, in_options
+from sgclearn.cli.output import Screen, complain, counted
 from sgclearn.errors import InputError, MissingExtraError
 from sgclearn.tasks.nodes.options import NodeData
 from sgclearn.tasks.options import RESULT, SPLIT
@@ -154,7 +154,7 @@ def _check_reference(comparison: ModelComparison) -> None:
     from sgclearn.experiments.own_models import SGC
 
     if SGC in comparison.failures and all(row.model != SGC for row in comparison.rows):
-        complain(f"sgc: there is no result of SGC: {in_options(comparison.failures[SGC])}")
+        complain(f"sgc: there is no result of SGC: {comparison.failures[SGC]}")
         raise typer.Exit(1)
 
 
@@ -242,7 +242,7 @@ def _show(screen: Screen, comparison: ModelComparison, folder: Path, figures: li
     screen.table(HEADER, comparison.table())
     screen.line()
     for model in comparison.failures:
-        screen.field("No result", in_options(comparison.reason(model)))
+        screen.field("No result", comparison.reason(model))
     for note in comparison.experiment.notes:
         screen.field("Note", note)
     if chosen := comparison.chosen_hops():

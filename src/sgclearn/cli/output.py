@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -72,51 +71,6 @@ OPTION_OF = {
         ),
     )
 }
-_WHOLE = "|".join(name for name in OPTION_OF if "=" in name)
-_NAMES = "|".join(name for name in OPTION_OF if "=" not in name)
-# `name=` anywhere, or a name of two words; a bare `source` or `scale` may be an ordinary word. What is quoted
-# or part of a path is the user's own.
-_ARGUMENT = re.compile(
-    rf"(?<![\w'\"/.-])(?:({_WHOLE})|({_NAMES})=(?:['\"](\w+)['\"]|(None)|([\d.e+-]*\d))?|(\w+_\w+))(?![\w'\"/]|\.\w)"
-)
-# What a sentence begins with is its subject: here a bare name is an argument.
-_SUBJECT = re.compile(
-    rf"(?:(?<=^)|(?<=: ))((?:(?:{_NAMES}) and )?)({_NAMES})(?= (?:must|needs|goes|each)\b)"
-    rf"|(?<=leave )()({_NAMES})(?= out\b)"
-)
-_REMARKS = re.compile(
-    r" \(--[^)]* on the command line\)|, else say n_nodes=[\d,]+|,? or None(?=[ :;,.])| or False(?= for)"
-    r"|, tol(?= or )"
-)
-
-
-def in_options(text: str) -> str:
-    """Message of the library with the names of arguments as options of the command line.
-
-    Examples
-    --------
-    >>> in_options("n_hops must be >= 0: got -1; name the id with id_column=.")
-    '--n-hops must be >= 0: got -1; name the id with --id-column.'
-    >>> in_options("build the graph with self_loops='drop'.")
-    'build the graph with --self-loops drop.'
-    >>> in_options("source and target must be named together: got source='a' and target=None.")
-    '--source-column and --target-column must be named together: got --source-column a and no --target-column.'
-    """
-
-    def option(match: re.Match[str]) -> str:
-        whole, name, value, nothing, number, word = match.groups()
-        found = OPTION_OF.get(whole or name or word, match.group(0))
-        if nothing is not None:
-            return f"no {found}"
-        given = value or number
-        return found if given is None else f"{found} {given}"
-
-    def subject(match: re.Match[str]) -> str:
-        first, name = (part for part in match.groups() if part is not None)
-        before = f"{OPTION_OF[first.removesuffix(' and ')]} and " if first else ""
-        return before + OPTION_OF[name]
-
-    return _ARGUMENT.sub(option, _SUBJECT.sub(subject, _REMARKS.sub("", text)))
 
 
 def option(setting: Setting) -> str | None:

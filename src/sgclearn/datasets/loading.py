@@ -158,7 +158,7 @@ def _read(info: DatasetInfo, data_dir: Folder | None) -> LabelledGraph:
     if info.layout == "embedded":
         if data_dir is not None:
             raise InputError(
-                f"{info.name} is inside the package", f"data_dir={str(data_dir)!r}", "leave it out"
+                f"{info.name} is inside the package", Setting("data_dir", str(data_dir)), "leave it out"
             )
         return read_embedded(info.files[0])
     folders = search_folders(data_dir)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.estimators.base import BaseSGC, Problem, check_weight_decay
 from sgclearn.estimators.classifier import SoftmaxPrediction
 from sgclearn.estimators.fitting import SolverSettings
@@ -143,7 +143,8 @@ class SearchCV(BaseSGC):
             decays = sorted({check_weight_decay(decay) for decay in _as_sequence(self.weight_decay)})
         if self.search == "tpe" and (not decays or decays[0] <= 0 or decays[0] == decays[-1]):
             raise InputError(
-                "search='tpe' needs two positive bounds in weight_decay", repr(self.weight_decay)
+                (Setting("search", "tpe"), " needs two positive bounds in ", Setting("weight_decay")),
+                repr(self.weight_decay),
             )
         normalizations, gammas = _as_sequence(self.normalization), _as_sequence(self.gamma)
         operators: list[tuple[str, float | None]] = []
@@ -154,8 +155,9 @@ class SearchCV(BaseSGC):
                 operators.append((normalization, gamma))
         if not wanted or not decays or not operators:
             raise InputError(
-                "n_hops, weight_decay, normalization and gamma each need at least one candidate",
+                "every list of candidates must have at least one",
                 "an empty one",
+                "leave it out, or name some",
             )
         return (wanted, decays, operators) if graph is not None else (wanted[:1], decays, operators[:1])
 
@@ -166,8 +168,8 @@ class SearchCV(BaseSGC):
         if None not in filters and tuple(powers) != DEFAULT_HOPS:
             raise InputError(
                 "n_hops is for powers of S and filter names none of them",
-                f"n_hops={self.n_hops!r}",
-                "leave n_hops out, or add None to the filters",
+                Setting("n_hops", self.n_hops),
+                ("leave ", Setting("n_hops"), " out, or add None to the filters"),
                 argument="n_hops",
             )
         wanted: list[Wanted] = list(powers) if None in filters else []

@@ -76,7 +76,7 @@ class SolverSettings:
         object.__setattr__(self, "seed", check_parameter("random_state", self.seed))
         if self.learning_rate is not None and not self.has_rate:
             raise InputError(
-                f"solver={self.solver!r} takes no learning_rate",
+                (Setting("solver", self.solver), " takes no learning_rate"),
                 f"{self.learning_rate!r}",
                 "leave it out or choose 'adam'",
                 argument="learning_rate",

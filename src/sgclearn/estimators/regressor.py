@@ -261,7 +261,7 @@ class SGCRegressorCV(RidgePrediction, SearchCV):
 def _as_values(y: Any, n_samples: int, name: str) -> Array:
     """Numbers (m,) or (m, q) of every sample, NaN where they are not known."""
     if y is None:
-        raise InputError(f"{name} requires y to be passed, but the target y is None.")
+        raise InputError(f"{name} requires y to be passed, but the target y is None", argument="y")
     values = real_array(y, "y").astype(np.float64)
     if values.ndim not in (1, 2) or values.shape[1:] == (0,):
         raise InputError(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.propagation.design import Design, ExplicitDesign
 from sgclearn.propagation.engines.contract import OnProgress
 from sgclearn.propagation.extremes import column_extremes
@@ -123,7 +123,7 @@ def _check_columns(shift: Array, spread: Array, factor: Array, scale: str, tiny:
     wrong = np.flatnonzero(~finite | ((factor > 0) & (spread < tiny)))
     if len(wrong):
         raise InputError(
-            f"scale={scale!r} needs columns whose spread can be inverted",
+            (Setting("scale", scale), " needs columns whose spread can be inverted"),
             f"{spread[wrong[0]]:.3g} for column {wrong[0]} after propagation ({len(wrong):,} such)",
             "multiply it by a number that brings it near 1",
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError, require
+from sgclearn.errors import InputError, Setting, require
 from sgclearn.estimators.fitting import PreparedFit, SolverSettings
 from sgclearn.estimators.labels import class_codes
 from sgclearn.estimators.loss import Link
@@ -293,7 +293,7 @@ def _stratified(codes: NDArray[np.intp], cv: Any, seed: int | None) -> list[Fold
         raise InputError(
             "cross-validation needs a class with at least two labels",
             "one label a class",
-            "label more nodes or use SGCClassifier with a weight_decay of your choice",
+            ("label more nodes or use SGCClassifier with a ", Setting("weight_decay"), " of your choice"),
         )
     import warnings
 

@@ -104,5 +104,8 @@ def check_decay(weight_decay: float | str) -> None:
     """Raise unless the decay is a number or "validated"."""
     if isinstance(weight_decay, str) and weight_decay != VALIDATED:
         raise InputError(
-            f"weight_decay must be a number or {VALIDATED!r}", f"{weight_decay!r}", "name one of these"
+            f"weight_decay must be a number or {VALIDATED!r}",
+            f"{weight_decay!r}",
+            "name one of these",
+            argument="weight_decay",
         )

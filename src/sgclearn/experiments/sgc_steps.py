@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.experiments.sgc import SGCModel
 
 STEP = 20
@@ -38,7 +38,10 @@ class StepsSGCModel(SGCModel):
         super().__post_init__()
         if self.max_iter != STEP:
             raise InputError(
-                f"a step has max_iter={STEP}", f"{self.max_iter!r}", "choose steps", argument="max_iter"
+                ("a step has ", Setting("max_iter", STEP)),
+                f"{self.max_iter!r}",
+                "choose steps",
+                argument="max_iter",
             )
 
     @property

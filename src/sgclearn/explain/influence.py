@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.estimators import SGCClassifier
 from sgclearn.estimators.fitting import PreparedFit
 from sgclearn.estimators.labels import as_labels, encode_classes, labelled_mask
@@ -127,8 +127,8 @@ def leave_one_out(
     if linear.kind != CLASSES or model.solver != "lbfgs":
         raise InputError(
             "labels can be left out only of an exact fit of classes",
-            f"{type(model).__name__} with solver={getattr(model, 'solver', None)!r}",
-            "use SGCClassifier with solver='lbfgs'",
+            (f"{type(model).__name__} with ", Setting("solver", getattr(model, "solver", None))),
+            ("use SGCClassifier with ", Setting("solver", "lbfgs")),
             argument="model",
         )
     labels = as_labels(y)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sgclearn._native import load_kernel
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.propagation.engines import Engine, get_engine
 from sgclearn.propagation.sparse_or_dense import by_scipy, sparse_is_cheaper
 from sgclearn.validation.matrices import LARGEST, as_matrix, check_values
@@ -193,7 +193,7 @@ def _inverted(X: Any, norms: NDArray[np.float64], row_norm: str) -> NDArray[Any]
         raise InputError(
             f"X must have rows whose norms can be inverted as {X.dtype}",
             f"one outside of {1 / limits.max:.1g} to {1 / limits.tiny:.1g}",
-            "scale the features, or leave out row_norm",
+            ("scale the features, or leave out ", Setting("row_norm")),
             argument="X",
         )
     return inverse

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Setting
 from sgclearn.filters import Member, PolynomialFilter, Wanted, hops_of
 from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph
@@ -173,8 +173,8 @@ def check_filter(filter: Any, n_hops: Any) -> Wanted:
     if check_n_hops(n_hops) not in (DEFAULT_N_HOPS, hops_of(wanted)):
         raise InputError(
             "a filter has its own number of hops",
-            f"n_hops={n_hops!r} beside one of {hops_of(wanted)}",
-            "leave n_hops out",
+            (Setting("n_hops", n_hops), f" beside one of {hops_of(wanted)}"),
+            ("leave ", Setting("n_hops"), " out"),
         )
     return wanted
 

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from sgclearn.errors import DataFileError, InputError
+from sgclearn.errors import DataFileError, InputError, Setting
 from sgclearn.features import Labels, read_features, read_labels
 from sgclearn.folders import recover
 from sgclearn.graph import Graph
@@ -144,7 +144,7 @@ class Run:
             raise DataFileError(
                 "run must be the folder of a run",
                 f"{folder} without {RUN}",
-                f"check the path, or fit a model with out={folder}",
+                ("check the path, or fit a model with ", Setting("out", folder)),
                 argument="run",
             )
         with path.open("rb") as stream:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.graph import Graph
 from sgclearn.graph.checks import check_graph
 from sgclearn.operators import Operator
@@ -66,7 +66,8 @@ def laplacian(
     if kind != "augmented" and gamma is not None:
         raise InputError(
             "gamma goes with kind='augmented'",
-            f"gamma={gamma!r} with {kind!r}, leave one out",
+            (Setting("gamma", gamma), f" with {kind!r}"),
+            "leave one out",
             argument="gamma",
         )
     if kind == "combinatorial":

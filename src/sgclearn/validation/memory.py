@@ -68,7 +68,9 @@ def _parse(text: str) -> int:
     count = float(match.group(1)) * unit if match and unit else 0.0
     if not 1 <= count < math.inf:
         raise InputError(
-            f"memory_limit (or {ENVIRONMENT_VARIABLE}) must look like '4GB' or '500MiB'", shown(text)
+            f"memory_limit (or {ENVIRONMENT_VARIABLE}) must look like '4GB' or '500MiB'",
+            shown(text),
+            argument="memory_limit",
         )
     return int(count)
 

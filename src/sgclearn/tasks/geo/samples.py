@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.features import Encoding
 from sgclearn.features.labels import SPLIT_WORDS
 from sgclearn.graph import Graph, read_edges
@@ -130,7 +130,7 @@ def samples_of(
             raise InputError(
                 "mentions need a column of texts",
                 "users without one",
-                "name it with text_column",
+                ("name it with ", Setting("text_column")),
                 argument="users",
             )
         mentions = Mentions.from_texts(users.ids.tolist(), users.texts)

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.estimators import SGCClassifier
 from sgclearn.estimators.loss import Softmax
 from sgclearn.graph import Graph
@@ -148,7 +148,7 @@ def fit_classifier_of_two_maps(
     if classifier.scale is not None:
         raise InputError(
             "two linear maps take no scale",
-            f"scale={classifier.scale!r}",
+            Setting("scale", classifier.scale),
             "leave scale or hidden out",
             argument="scale",
         )

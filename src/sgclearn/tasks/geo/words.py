@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError
+from sgclearn.errors import InputError, Setting
 from sgclearn.tables.messages import counted
 
 # Words of two characters or more that are neither hashtags nor handles.
@@ -69,7 +69,7 @@ class UserWords:
                 f"texts must hold a word that at least {settings.min_df} and at most {settings.max_df} of the "
                 "users write (whole numbers count users, fractions are shares)",
                 f"{counted(len(texts), 'text')} without one",
-                "lower min_df, raise max_df, or fit without text",
+                ("lower ", Setting("min_df"), ", raise ", Setting("max_df"), ", or fit without text"),
                 argument="min_df",
             ) from error
         return cls(tuple(vectorizer.get_feature_names_out().tolist()), vectorizer.idf_, settings)

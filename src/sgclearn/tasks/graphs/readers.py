@@ -158,6 +158,7 @@ def _targets(folder: Path, graphs: Any, label_columns: Sequence[str]) -> NDArray
             f"label_column must name a column of {folder / 'graphs.csv'}",
             repr(missing[0]),
             f"it has {', '.join(known)}",
+            argument="label_column",
         )
     if not wanted:
         return None

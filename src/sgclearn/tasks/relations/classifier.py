@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Setting
 from sgclearn.estimators.base import check_weight_decay
 from sgclearn.estimators.fitting import LinearFit, PreparedFit, SolverSettings
 from sgclearn.estimators.labels import class_weight_factors, one_hot
@@ -192,7 +192,7 @@ class SGCRelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             _check_sentences(validation, "validation")
         if len(decays) > 1 and (validation is None or validation.labels is None):
             raise InputError(
-                "several values of weight_decay need labelled validation sentences", "none",
+                ("several values of ", Setting("weight_decay"), " need labelled validation sentences"), "none",
                 "pass validation=, or one value", argument="validation",
             )  # fmt: skip
         return decays

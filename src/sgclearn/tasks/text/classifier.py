@@ -268,7 +268,7 @@ class TextSGCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.weight_decay is not None and not np.ndim(self.weight_decay):
             raise InputError(
                 "validation documents are for choosing the weight decay",
-                f"weight_decay={self.weight_decay!r}",
+                Setting("weight_decay", self.weight_decay),
                 "leave one of them out",
                 argument="validation",
             )
@@ -298,7 +298,7 @@ class TextSGCClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputTypeError(
                 "builder must be a TextGraphBuilder",
                 repr(builder),
-                "write TextGraphBuilder(analyzer=...)",
+                "write TextGraphBuilder()",
                 argument="builder",
             )
         limit = check_compute(self.compute).memory_limit

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError, MemoryLimitError
+from sgclearn.errors import Alternatives, InputError, MemoryLimitError, Setting
 from sgclearn.graph import Graph
 from sgclearn.graph.build import Rows, index_dtype
 from sgclearn.graph.ids import NodeIds
@@ -314,7 +314,10 @@ def _check_memory(needed: int, n_done: int, n_words: int, limit: int) -> None:
         raise MemoryLimitError(
             f"the graph must fit the memory limit of {format_bytes(limit)}",
             f"{format_bytes(needed)} after {n_done:,} of {counted(n_words, 'word')}",
-            "raise min_df or min_count, set max_words, or make the window smaller",
+            (
+                *("raise ", Alternatives(Setting("min_df"), Setting("min_count"))),
+                *(", set ", Setting("max_words"), ", or make the window smaller"),
+            ),
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sgclearn.errors import InputError, InputTypeError
+from sgclearn.errors import InputError, InputTypeError, Setting
 from sgclearn.tables.messages import counted
 from sgclearn.tasks.text.tokens import Tokenizer
 
@@ -134,8 +134,10 @@ def keep_words(corpus: Corpus, limits: Limits) -> Corpus:
         return corpus
     if not kept.any():
         raise InputError(
-            f"at least one word must be left by min_count={limits.min_count}, min_df={limits.min_df}, "
-            f"max_df={limits.max_df}",
+            (
+                *("at least one word must be left by ", Setting("min_count", limits.min_count), ", "),
+                *(Setting("min_df", limits.min_df), ", ", Setting("max_df", limits.max_df)),
+            ),
             f"{counted(corpus.n_words, 'word')} in {counted(corpus.n_documents, 'document')} and none within "
             "the limits",
             "widen them",
