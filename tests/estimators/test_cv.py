@@ -268,7 +268,7 @@ def test_folds_of_rare_classes_do_not_fail() -> None:
         ({"scoring": "auc"}, "scoring must be one of accuracy"),
         ({"n_trials": 0}, "n_trials must be"),
         ({"weight_decay": (-1.0,)}, "weight_decay must be a number >= 0: got -1.0"),
-        ({"weight_decay": ()}, "at least one candidate"),
+        ({"weight_decay": ()}, "every list of candidates must have at least one"),
         ({"n_hops": (1, -2)}, "n_hops must be a whole number >= 0: got -2"),
         ({"search": "tpe", "weight_decay": (0.0, 1.0)}, "two positive bounds"),
         ({"cv": 1}, "cv must be a whole number >= 2"),

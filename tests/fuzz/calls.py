@@ -25,7 +25,7 @@ from fuzz.odd import describe
 # here because not all of their functions check their arguments yet.
 _INNER_ROOMS = frozenset(
     {"cli", "bench", "paper", "baselines", "experiments", "runs", "tables", "propagation.engines",
-     "estimators.solvers", "tasks.geo", "tasks.relations", "tasks.zeroshot"}
+     "estimators.solvers", "tasks.geo", "tasks.graphs", "tasks.relations", "tasks.zeroshot"}
 )  # fmt: skip
 # These fetch from the network, or are the plain records that other calls return.
 LEFT_OUT = frozenset(

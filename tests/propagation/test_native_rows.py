@@ -11,7 +11,7 @@ from scipy import sparse
 from sgclearn import Graph, Operator, reference
 from sgclearn.errors import InputError
 from sgclearn.filters import CustomFilter
-from sgclearn.propagation import neighbourhood, source
+from sgclearn.propagation import neighbourhood, node_features
 from sgclearn.propagation.engines import get_engine
 from sgclearn.propagation.engines.native_products import thin_product
 from sgclearn.propagation.neighbourhood import hop_sets, neighbour_sums
@@ -95,7 +95,7 @@ def test_row_norms_are_the_same_with_and_without_the_kernel(monkeypatch, dtype, 
     X = words(40, 60, 0.4, 97, dtype)
     X = sparse.csr_array(sparse.vstack([X, sparse.csr_array((3, 60), dtype=dtype)]))
     fast = NodeFeatures(X, row_norm=norm).row_scale
-    monkeypatch.setattr(source, "load_kernel", lambda: None)
+    monkeypatch.setattr(node_features, "load_kernel", lambda: None)
     slow = NodeFeatures(X, row_norm=norm).row_scale
     assert fast.dtype == slow.dtype == dtype
     np.testing.assert_allclose(fast, slow, rtol=1e-6 if dtype == np.float32 else 1e-14)

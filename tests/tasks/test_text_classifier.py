@@ -262,7 +262,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"recipe": "adam"}, "recipe must be one of exact, paper: got 'adam'"),
     ({"recipe": "paper", "max_iter": 0}, "max_iter must be a whole number"),
     ({"weight_decay": -1.0}, "weight_decay must be a number >= 0: got -1.0"),
-    ({"weight_decay": []}, "weight_decay, normalization and gamma each need at least one candidate"),
+    ({"weight_decay": []}, "every list of candidates must have at least one"),
     ({"n_hops": 0}, "n_hops must be a whole number >= 1: got 0"),
     ({"cv": 1, "weight_decay": None}, "cv must be a whole number >= 2"),
     ({"cv": "three", "weight_decay": None}, "cv must be a whole number"),

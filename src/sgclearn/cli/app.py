@@ -81,8 +81,9 @@ def _add_task(arguments: list[str]) -> None:
     from sgclearn.cli.task_commands import task_app
 
     wanted = arguments[0] if arguments else ""
-    known = {group.name for group in app.registered_groups}
-    if wanted in TASKS and wanted not in known and wanted != "nodes":
+    if wanted not in TASKS or wanted == "nodes":
+        return
+    if wanted not in {group.name for group in app.registered_groups}:
         app.add_typer(task_app(get_task(wanted)), name=wanted)
 
 

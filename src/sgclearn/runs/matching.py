@@ -68,10 +68,11 @@ def match_files(labels: Path, predictions: Path, split: str | None = None) -> Ma
 def match_run(run: Run, split: str | None = None) -> Matched:
     """Match the labels of a run with its predictions; parameters are those of `match_files`."""
     labels, predictions = run.path(LABELS), run.path(PREDICTIONS)
-    if run.metrics()["data"].get("targets") is None:
+    targets = run.metrics()["data"].get("targets")
+    if targets is None:
         return match_files(labels, predictions, split)
-    ids, truth, splits = _values(labels)
-    guess_ids, guess, _ = _values(predictions)
+    ids, truth, splits = _values(labels, targets)
+    guess_ids, guess, _ = _values(predictions, targets)
     which, taken, rows, n_train = _match(labels, ids, splits, predictions, guess_ids, split)
     return Matched(
         {name: column[taken] for name, column in truth.items()},
@@ -81,10 +82,10 @@ def match_run(run: Run, split: str | None = None) -> Matched:
     )
 
 
-def _values(path: Path) -> tuple[NDArray[Any], Columns, NDArray[Any] | None]:
-    """Ids, other columns and splits of a table that a run wrote."""
+def _values(path: Path, targets: list[str]) -> tuple[NDArray[Any], Columns, NDArray[Any] | None]:
+    """Ids, targets and splits of a table that a run wrote."""
     table = open_table(path).read(text_columns=["id"])
-    names = [name for name in table.column_names if name not in ("id", "split")]
+    names = [name for name in targets if name in table.column_names]
     columns = {name: table.column(name).cast("float64").to_numpy() for name in names}
     splits = (
         np.array(table.column("split").to_pylist(), dtype=object) if "split" in table.column_names else None
