@@ -324,15 +324,16 @@ def remembered_fits() -> Iterator[None]:
     import typer.main
 
     from sgclearn.cli import app
+    from sgclearn.tasks import driver
     from sgclearn.tasks.nodes.task import Nodes
 
-    read, candidates, fit = Nodes.read, Nodes.candidates, Nodes.fit
+    read, candidates, fit = driver.read, Nodes.candidates, Nodes.fit
     samples: dict[str, Any] = {}
     models: dict[tuple[int, str], Any] = {}
 
-    def read_once(task: Nodes, data: Any, on_stage: Any) -> Any:
+    def read_once(task: Nodes, data: Any, **more: Any) -> Any:
         if str(data) not in samples:
-            samples[str(data)] = read(task, data, on_stage)
+            samples[str(data)] = read(task, data, **more)
         return samples[str(data)]
 
     def candidates_once(task: Nodes, of: Any, model: Any) -> Any:
@@ -347,7 +348,7 @@ def remembered_fits() -> Iterator[None]:
 
     with (
         mock.patch.object(app, "app", typer.main.get_command(app.app)),
-        mock.patch.object(Nodes, "read", read_once),
+        mock.patch.object(driver, "read", read_once),
         mock.patch.object(Nodes, "candidates", candidates_once),
         mock.patch.object(Nodes, "fit", fit_once),
     ):
